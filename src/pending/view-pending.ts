@@ -9,36 +9,43 @@ export interface PendingViewOptions {
   /** Default: all. */
   readonly ids?: readonly string[] | undefined;
   readonly diff?: boolean | undefined;
+  /** What a file is called, by its absolute path. Default: as the session named it. */
+  readonly nameFile?: ((path: string) => string) | undefined;
 }
 
 /** Of one action's diffs together. */
 const maxDiffLength = 1024 * 1024;
 
-export async function viewPending(store: PendingActionStore, { ids, diff = false }: PendingViewOptions) {
+export async function viewPending(store: PendingActionStore, { ids, ...options }: PendingViewOptions) {
   const wanted = store.list().filter(({ action }) => ids === undefined || ids.includes(action.id));
-  return Promise.all(wanted.map((stored) => viewOne(store, stored, diff)));
+  return Promise.all(wanted.map((stored) => viewOne(store, stored, options)));
 }
 
-async function viewOne(store: PendingActionStore, stored: StoredAction, withDiff: boolean): Promise<PendingActionView> {
+async function viewOne(
+  store: PendingActionStore,
+  stored: StoredAction,
+  { diff: withDiff = false, nameFile }: Omit<PendingViewOptions, "ids">,
+): Promise<PendingActionView> {
   const { action, work, stalePaths, edited } = stored;
   if (work.kind !== "plan") return action;
   const restsOn = actionsBelow(store, stored).map((below) => ({
     id: below.stored.action.id,
-    files: shownPaths(below.stored, below.paths),
+    files: nameFile ? [...below.paths].map(nameFile) : shownPaths(below.stored, below.paths),
   }));
   let room = maxDiffLength;
   let isCut = false;
   const files = [];
   for (const change of work.plan.changes) {
     const { path } = change.stamp;
+    const named = nameFile ? { ...change, stamp: { ...change.stamp, path: nameFile(change.path) } } : change;
     let text = "";
-    if (withDiff && room > 0) text = (await diffOf(change)).diff(room);
+    if (withDiff && room > 0) text = (await diffOf(named)).diff(room);
     const { added, removed, hunks } = await figuresOf(change);
     const editedBy = edited?.get(path)?.by;
     room -= text.length;
     isCut ||= withDiff && (room <= 0 || /\n… diff cut at \d+ characters\n$/.test(text));
     files.push({
-      ...change.stamp,
+      ...named.stamp,
       kind: change.kind,
       ...(change.to === undefined ? {} : { to: change.to }),
       added,

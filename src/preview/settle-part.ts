@@ -16,7 +16,7 @@ import { partShare, type Share } from "./shares.js";
 import { type SplitPlan, type Subset, splitPlan } from "./split-plan.js";
 import { dependentsOf, planOf } from "./stack.js";
 
-export interface DecidedPart extends Pick<Settled, "result" | "code"> {
+export interface DecidedPart extends Pick<Settled, "result" | "code" | "staleFiles"> {
   /** Nothing is left: it was settled as a whole. */
   readonly isWhole: boolean;
   /** Absolute paths of the files concerned. */

@@ -102,6 +102,7 @@ async function partOf(change: PlannedChange, choice: "all" | readonly number[]):
     throw new GalleyError(
       "stale_preview",
       `Hunks of ${path} cannot be chosen: the file was not as the preview says when it was made. Decide about all of it, or preview again.`,
+      { details: { files: [path] } },
     );
   const isChosen = (_: Hunk, index: number) => numbers.includes(index + 1);
   const onlyChosen = withHunks(before, hunks.filter(isChosen));

@@ -276,11 +276,11 @@ function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQ
 /** What may run, and what the user is asked about. */
 function policyOf(
   { approve, allowExec = false, askCall: ask, askEscalation }: CreateAgentSessionOptions,
-  { settings, project, cwd, log, agentDir, clock }: SessionEnvironment,
+  { settings, project, cwd, log, agentDir, clock, secrets: { mask } }: SessionEnvironment,
   { access, sandbox, user }: { access: SessionAccess; sandbox: SessionSandbox; user: UserQuestions | undefined },
 ): ApprovalPolicy {
   return createCallPolicy(approve, {
-    ...{ access, sandbox, settings, allowExec, cwd, log, ask, confirm: user?.approveCall },
+    ...{ access, sandbox, settings, allowExec, cwd, log, mask, ask, confirm: user?.approveCall },
     escalate: askEscalation ?? user?.escalate,
     root: project.writableRoot,
     allowForGood: async (line) =>

@@ -257,6 +257,11 @@ export class SessionView {
     return this.internals.models.learn(provider, modelId);
   }
 
+  /** After the user has stored or removed a key: what is available changes. */
+  reloadKeys(): Promise<void> {
+    return this.internals.models.reloadKeys();
+  }
+
   getAvailableThinkingLevels(): ThinkingLevel[] {
     return this.internals.models.levels();
   }

@@ -55,7 +55,7 @@ export interface ToolSettings {
 export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
   const { processes, artifacts, todos, clock, dialogs, settings, maskOutput, confinement } = deps;
   const seen = new SeenFiles();
-  // While everything waits for review, tools see what is staged; ripgrep would only see the disk.
+  // While everything waits for review, tools see what is staged. As soon as something is, ripgrep would only see the disk.
   const isReviewed = () => deps.staging.mode() === "all";
   // A tool's changes cannot depend on files that it does not see.
   const staging: Staging = {
@@ -69,7 +69,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
   const seenBy = (disk: Workspace) => eitherWorkspace(disk, stagedWorkspace(disk, staging), isReviewed);
   const workspace = seenBy(deps.workspace);
   const unattended = seenBy(deps.unattended);
-  const ripgrepPath = () => (isReviewed() ? undefined : installedRipgrep());
+  const ripgrepPath = () => (staging.stagedPaths().length > 0 ? undefined : installedRipgrep());
   const search = { workspace, unattended, processes, ripgrepPath };
   const tools: AnyTool[] = [
     createRead(workspace, { clock, seen, artifacts, ...settings.read }),

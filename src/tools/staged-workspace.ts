@@ -138,7 +138,8 @@ export function stagedWorkspace(disk: Workspace, view: View): Workspace {
       return { entries: all.slice(0, options.limit), total: total - (entries.length - there.length) + fresh.length };
     },
 
-    survey: async () => undefined, // names from the disk say nothing of what is staged
+    // Names from the disk say nothing of what is staged.
+    survey: async (target) => (view.stagedPaths().length > 0 ? undefined : disk.survey(target)),
 
     async *walk(target, options = {}) {
       const seen = new Set<string>();

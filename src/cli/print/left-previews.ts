@@ -4,6 +4,8 @@
 import { oneLine } from "../../base/sanitize.js";
 import type { PendingActionView } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
+import { projectRoot } from "../../sdk/pending-sessions.js";
+import { shownInProject } from "../../sdk/review/listed-action.js";
 import type { CommandLine } from "../arguments.js";
 import { accessOf } from "../session-options.js";
 import { shellWord } from "../shell-word.js";
@@ -32,7 +34,10 @@ export async function leftOf(
   { withDiff }: { withDiff: boolean },
 ): Promise<LeftPreviews> {
   const { isOnDisk, persistError } = session.sessionManager;
-  const left = await session.getPendingActions({ diff: withDiff });
+  // As the commands that decide about them call the files, from whatever directory.
+  const root = projectRoot({ cwd: session.cwd });
+  const nameFile = (path: string) => shownInProject(path, root);
+  const left = await session.getPendingActions({ diff: withDiff, nameFile });
   const ofKind = (kind: PendingActionView["kind"]) => left.filter((action) => action.kind === kind);
   return {
     plans: ofKind("plan"),

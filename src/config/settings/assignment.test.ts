@@ -54,3 +54,15 @@ it("layerOf: the last assignment wins, members are merged", () => {
     modelRoles: { a: "x", b: "y" },
   });
 });
+
+it.each([
+  [{ key: "staging", value: "al" }, "staging must be"],
+  [{ key: "stagin", value: "all" }, 'Unknown setting "stagin", did you mean staging?'],
+  [{ key: "retry.maxRetries", value: "many" }, "retry.maxRetries must be"],
+  [{ key: "bash.environment", member: "A", value: 7 }, "bash.environment.A must be"],
+  [{ key: "bash.environment", member: "__proto__", value: "x" }, 'Unknown setting "bash.environment.__proto__"'],
+])("layerOf refuses %o of a program", (assignment, told) => {
+  const given = [assignment as Parameters<typeof layerOf>[0][number]];
+  expect(() => layerOf(given)).toThrow(expect.objectContaining({ code: "invalid_argument" }));
+  expect(() => layerOf(given)).toThrow(told);
+});

@@ -2,13 +2,13 @@
 // clean-up. A layer whose lock is held belongs to a process that runs.
 
 import { readlinkSync, rmdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.js";
 import { sha256Of } from "../../base/digest.js";
 import { systemCode } from "../../base/errors.js";
 import { acquireLock } from "../../base/path-lock.js";
 import { entryAt, namesIn } from "./entries.js";
-import { type LayerPlaces, layerBases } from "./layer-place.js";
+import { isShared, type LayerPlaces, layerBases } from "./layer-place.js";
 import { measureTree } from "./measure-tree.js";
 import { removeTree } from "./remove-tree.js";
 
@@ -39,7 +39,7 @@ export async function cleanLayers(options: CleanOptions): Promise<FoundLayer[]> 
   const keys = roots && new Set(roots.map((root) => sha256Of(root).slice(0, 32)));
   const removed: FoundLayer[] = [];
   for (const layer of findLayers(options)) {
-    if (keys && !keys.has(dirname(layer.path).split("/").at(-1) ?? "")) continue;
+    if (keys && !keys.has(basename(dirname(layer.path)))) continue;
     const { lock } = await acquireLock(layer.path, clock);
     if (!lock) continue;
     try {
@@ -52,11 +52,15 @@ export async function cleanLayers(options: CleanOptions): Promise<FoundLayer[]> 
       await lock.release();
     }
   }
+  for (const base of layerBases(options).filter(isOwnDirectory))
+    for (const directory of rootsIn(base)) removeEmpty(directory);
   return removed;
 }
 
 /** With sizes, for people. */
-export async function listLayers(options: LayerPlaces & { readonly clock?: Clock }): Promise<ListedLayer[]> {
+export async function listLayers(
+  options: LayerPlaces & { readonly clock?: Clock | undefined },
+): Promise<ListedLayer[]> {
   const listed: ListedLayer[] = [];
   for (const layer of findLayers(options)) {
     const { lock } = await acquireLock(layer.path, options.clock ?? systemClock);
@@ -70,8 +74,14 @@ export async function listLayers(options: LayerPlaces & { readonly clock?: Clock
 /** With the directory of its root, once that is empty. */
 export async function removeLayer(path: string): Promise<void> {
   await removeTree(path);
+  removeEmpty(dirname(path));
+  const base = dirname(dirname(path));
+  if (isShared(base)) for (const directory of [base, dirname(base)]) removeEmpty(directory);
+}
+
+function removeEmpty(directory: string): void {
   try {
-    rmdirSync(dirname(path));
+    rmdirSync(directory);
   } catch (error) {
     if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(systemCode(error) ?? "")) throw error;
   }
@@ -80,9 +90,14 @@ export async function removeLayer(path: string): Promise<void> {
 function findLayers(places: LayerPlaces): FoundLayer[] {
   return layerBases(places)
     .filter(isOwnDirectory)
-    .flatMap((base) => below(base).filter((path) => /^[0-9a-f]{32}$/.test(path.split("/").at(-1) ?? "")))
-    .flatMap((directory) => below(directory))
-    .map((path) => ({ path, root: rootOf(path), sessionId: path.split("/").at(-1) ?? "" }));
+    .flatMap(rootsIn)
+    .flatMap(below)
+    .map((path) => ({ path, root: rootOf(path), sessionId: basename(path) }));
+}
+
+/** A directory for each root that has layers. */
+function rootsIn(base: string): string[] {
+  return below(base).filter((path) => /^[0-9a-f]{32}$/.test(basename(path)));
 }
 
 /** In a directory that everyone may write, another user may have made the name. */

@@ -83,7 +83,7 @@ describe.skipIf(noViews !== undefined)(`the view of a staged command${viewTitle}
     expect(readdirSync(join(place, "agent/stage"))).toEqual([]);
   });
 
-  it("never runs on the real tree when mount only says that it worked", async () => {
+  it("V-2: never runs on the real tree when mount only says that it worked", async () => {
     const place = temporaryDirectory();
     const root = join(place, "project");
     plant(root, { a: "1" });
@@ -218,6 +218,30 @@ describe.skipIf(noViews !== undefined)(`the view of a staged command${viewTitle}
     const next = await view.open([]);
     expect(runIn(next, root, "ls")).toBe("a\n");
     await next.release();
+  });
+
+  describe("a hostile command", () => {
+    it("cannot make galley move or write through a link that it left in the layer", async () => {
+      const { root, run, view } = await createRig({ ".gitignore": "/a\n!/a/\nkept/\n", x: "1" });
+      const outside = join(root, "..", "outside");
+      plant(outside, { "b/precious": "1", precious: "2" });
+      const first = await run("mkdir -p a/b kept; echo evil > a/b/evil; echo k > kept/precious");
+      expect(shortForm(first, root)).toEqual(["A a/b/evil"]);
+      expect(view.keptPaths()).toEqual([join(root, "kept/precious")]);
+      const staged = stagedAfter(first.effects);
+      // The command leaves links where the directories were; nothing is collected, as after a crash.
+      const open = await view.open(staged);
+      runIn(open, root, `rm -r a kept; ln -s ${outside} a; ln -s ${outside} kept`);
+      expect(view.keptFile(join(root, "kept/precious"))).toBeUndefined();
+      await open.release();
+      expect(view.keptFile(join(root, "kept/precious"))).toBeUndefined();
+      await run("true", { staged });
+      // Collected this time: `a` is a kept link, and the user discards the rest.
+      await run(`rm -rf a; ln -s ${outside} a`, { staged });
+      await run("true", { staged });
+      expect(snapshot(outside)).toMatchObject({ "b/precious": "644 1", precious: "644 2" });
+      expect(Object.keys(snapshot(outside))).toEqual([".", "b", "b/precious", "precious"]);
+    });
   });
 
   describe("clean-up", () => {

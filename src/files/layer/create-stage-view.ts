@@ -77,6 +77,8 @@ class SessionView implements StageView {
   /** The last command that was let in, until its view is released. */
   #last: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** A command runs, and could put a link where a kept file was looked for. */
+  #isHeld = false;
 
   constructor(options: ViewOptions, { mechanism, layers }: ChosenLayers, giveBack: () => Promise<void>) {
     this.mechanism = mechanism;
@@ -93,10 +95,15 @@ class SessionView implements StageView {
       leave = resolve;
     });
     await before;
-    try {
-      return await this.#openNow(staged, leave);
-    } catch (error) {
+    this.#isHeld = true;
+    const end = () => {
+      this.#isHeld = false;
       leave();
+    };
+    try {
+      return await this.#openNow(staged, end);
+    } catch (error) {
+      end();
       throw error;
     }
   }
@@ -113,7 +120,12 @@ class SessionView implements StageView {
       if (this.mechanism === "overlay")
         for (const { root } of this.#layers) await deleteIn(place(root), root, stagedDeletions(staged));
       return openView({
-        layers: this.#layers.map((layer) => ({ layer, merged: place(layer.root), marks: marks.get(layer) })),
+        layers: this.#layers.map((layer) => ({
+          layer,
+          merged: place(layer.root),
+          kept: this.#kept.get(layer) ?? [],
+          marks: marks.get(layer),
+        })),
         holder,
         staged,
         startNs: this.#startTime(),
@@ -180,11 +192,13 @@ class SessionView implements StageView {
   }
 
   keptFile(path: string): string | undefined {
+    if (this.#isHeld) return undefined;
     const layer = this.#layers.find(({ root }) => path !== root && isWithin(path, root));
     return layer && keptFileIn(layer, this.#kept.get(layer) ?? [], path);
   }
 
   keptPaths(): readonly string[] {
+    if (this.#isHeld) return [];
     return this.#layers.flatMap((layer) => keptPathsIn(layer, this.#kept.get(layer) ?? []));
   }
 

@@ -44,11 +44,17 @@ export function entryAt(path: string | Buffer): Entry | undefined {
     linkCount: Number(stat.nlink),
     uid: Number(stat.uid),
     gid: Number(stat.gid),
-    mtimeMs: Number(stat.mtimeNs) / 1e6,
+    mtimeMs: millisecondsOf(stat.mtimeNs),
     ctimeNs: stat.ctimeNs,
     device: stat.dev,
     mark: `${stat.ino}:${stat.size}:${stat.mode}:${stat.mtimeNs}:${stat.ctimeNs}`,
   };
+}
+
+/** The same number that Node makes of it. */
+function millisecondsOf(ns: bigint): number {
+  const second = 1_000_000_000n;
+  return Number(ns / second) * 1000 + Number(ns % second) / 1e6;
 }
 
 function statAt(path: string | Buffer) {

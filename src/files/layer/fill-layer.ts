@@ -25,7 +25,8 @@ export interface Filling {
 export async function setAside({ up, old, work }: Layer, kept: readonly string[]): Promise<void> {
   if (entryAt(old)) {
     for (const name of kept.map(withoutSlash))
-      if (entryAt(join(old, name)) && !entryAt(join(up, name))) moveKept(join(old, name), join(up, name));
+      if (isInside(old, name) && isInside(up, dirname(name)) && !entryAt(join(up, name)))
+        moveKept(join(old, name), join(up, name));
     await removeTree(old);
   }
   if (entryAt(up)) renameSync(up, old);
@@ -37,12 +38,17 @@ export async function setAside({ up, old, work }: Layer, kept: readonly string[]
 export function fillLayer({ layer, staged, kept, directoryMode, marker }: Filling): string[] {
   const states = new Map(staged.map(({ path, state }) => [path, state]));
   const made = new Map<string, () => void>();
-  /** Whether the directory is there now, with the permissions that it has on the disk. */
+  const known = new Map<string, boolean>();
+  /** Whether the directory is there now; a missing one is made. Those above come first: one could be a link by now. */
   const hasDirectory = (path: string): boolean => {
+    const isThere = known.get(path) ?? ((path === layer.root || hasDirectory(dirname(path))) && isOrBecomes(path));
+    known.set(path, isThere);
+    return isThere;
+  };
+  const isOrBecomes = (path: string): boolean => {
     const target = inLayer(layer, path);
     const found = entryAt(target);
     if (found) return found.kind === "directory";
-    if (path !== layer.root && !hasDirectory(dirname(path))) return false;
     const state = states.get(path);
     if (state && state.type !== "directory") return false;
     const disk = entryAt(path);
@@ -57,7 +63,7 @@ export function fillLayer({ layer, staged, kept, directoryMode, marker }: Fillin
   const stillKept = kept.filter((name) => {
     const path = join(layer.root, withoutSlash(name));
     const source = join(layer.old, withoutSlash(name));
-    if (states.has(path) || !entryAt(source) || !hasDirectory(dirname(path))) return false;
+    if (states.has(path) || !isInside(layer.old, withoutSlash(name)) || !hasDirectory(dirname(path))) return false;
     rmSync(inLayer(layer, path), { recursive: true, force: true });
     moveKept(source, inLayer(layer, path));
     return true;
@@ -67,6 +73,7 @@ export function fillLayer({ layer, staged, kept, directoryMode, marker }: Fillin
     const target = inLayer(layer, path);
     if (state.type === "directory") {
       if (entryAt(target)?.kind !== "directory") rmSync(target, { recursive: true, force: true });
+      known.delete(path);
       hasDirectory(path);
       made.set(target, () => finish(target, state.mode));
       continue;
@@ -104,10 +111,17 @@ export function stagedDeletions(staged: readonly StagedState[]): string[] {
 export async function deleteIn(place: string, root: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     if (path === root || !isWithin(path, root)) continue;
-    const names = relative(root, path).split("/");
-    const parents = names.slice(0, -1).map((_, index) => join(place, ...names.slice(0, index + 1)));
-    if (parents.every((parent) => entryAt(parent)?.kind === "directory")) await removeTree(join(place, ...names));
+    const name = relative(root, path);
+    if (isInside(place, name)) await removeTree(join(place, name));
   }
+}
+
+/** Something is there, and no link leads to it: a command may have put one where a directory was. */
+export function isInside(base: string, name: string): boolean {
+  if (name === ".") return entryAt(base)?.kind === "directory";
+  const names = name.split("/");
+  const parents = names.slice(0, -1).map((_, index) => join(base, ...names.slice(0, index + 1)));
+  return parents.every((parent) => entryAt(parent)?.kind === "directory") && entryAt(join(base, name)) !== undefined;
 }
 
 export function inLayer({ root, up }: Layer, path: string): string {

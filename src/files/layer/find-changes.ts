@@ -28,6 +28,8 @@ export interface FindChangesOptions {
   readonly before: BeforeTree;
   /** Undefined: nothing counts as ignored. */
   readonly ignored: IgnoredPaths | undefined;
+  /** It was in the view only before the command, which left it alone: it stays so, whatever the rules say by now. */
+  isStillKept(node: ChangedNode): boolean;
   /** A longer file is left out, and what was in its place before stays. */
   readonly maxFileBytes: number;
 }
@@ -56,7 +58,7 @@ export async function findChanges(options: FindChangesOptions): Promise<ChangedN
     if (!ignored) continue;
     const names = await ignored.ask(batch.filter(isAskable).map(asked));
     for (const node of batch) {
-      node.isIgnored = node.parent?.isIgnored === true || names.has(node.name);
+      node.isIgnored = node.parent?.isIgnored === true || names.has(node.name) || options.isStillKept(node);
       if (node.isIgnored) node.children.length = 0;
     }
     waiting = waiting.filter(({ parent }) => !parent?.isIgnored);

@@ -2,9 +2,9 @@
 // pending actions outlives its process.
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { entryAt, namesIn } from "./entries.js";
-import { inLayer, withoutSlash } from "./fill-layer.js";
+import { inLayer, isInside, withoutSlash } from "./fill-layer.js";
 import type { Layer } from "./layer-place.js";
 
 const maxListed = 100_000;
@@ -37,10 +37,8 @@ export function keptFileIn(layer: Layer, kept: readonly string[], path: string):
   const name = relative(layer.root, path);
   const isKept = kept.some((one) => (one.endsWith("/") ? name.startsWith(one) : name === one));
   if (!isKept) return undefined;
-  for (let at = dirname(path); at !== layer.root; at = dirname(at))
-    if (entryAt(inLayer(layer, at))?.kind !== "directory") return undefined;
   const place = inLayer(layer, path);
-  return entryAt(place)?.kind === "file" ? place : undefined;
+  return isInside(layer.up, name) && entryAt(place)?.kind === "file" ? place : undefined;
 }
 
 /** All kept files of a layer, as paths of the root. A long list is cut. */
@@ -53,7 +51,7 @@ export function keptPathsIn(layer: Layer, kept: readonly string[]): string[] {
     if (kind !== "directory") return;
     for (const name of readableNames(place)) if (paths.length < maxListed) add(join(path, name));
   };
-  for (const name of kept) add(join(layer.root, withoutSlash(name)));
+  for (const name of kept.map(withoutSlash)) if (isInside(layer.up, name)) add(join(layer.root, name));
   return paths.sort();
 }
 

@@ -2,7 +2,7 @@
 // system's places for such files. Each is a private directory of the user.
 
 import { chmodSync, lstatSync, mkdirSync, symlinkSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { sha256Of } from "../../base/digest.js";
 import { systemCode } from "../../base/errors.js";
 import { makeDirectories } from "../disk/make-directories.js";
@@ -61,15 +61,20 @@ export function directoryName(sessionId: string): string {
   return /^[A-Za-z0-9][\w.-]{0,99}$/.test(sessionId) ? sessionId : sha256Of(sessionId).slice(0, 32);
 }
 
+/** Everyone may write there: nothing of ours stays longer than it is used. */
+export function isShared(base: string): boolean {
+  return base.startsWith("/dev/shm/") || base.startsWith("/var/tmp/");
+}
+
 /** Throws where the place is not the user's alone. */
 export function makeLayerDirectory({ directory, root, up, work }: Layer, base: string): void {
-  // In a directory that everyone may write, the first of ours must be made by us.
-  for (const path of [
-    ...(base.startsWith("/dev/shm/") || base.startsWith("/var/tmp/") ? [join(base, "..")] : []),
-    base,
-  ])
-    ensurePrivate(path);
-  makeDirectories(directory, 0o700);
+  // In a directory that everyone may write, the first of ours must be ours, too: before, and also afterwards, because
+  // another process of ours may have removed it and another user have made it in between.
+  const checkBase = () => {
+    for (const path of isShared(base) ? [dirname(base), base] : [base]) ensurePrivate(path);
+  };
+  makePersistently(directory, checkBase);
+  checkBase();
   for (const path of [up, work]) makeDirectory(path);
   const link = join(directory, "lower");
   try {
@@ -77,6 +82,18 @@ export function makeLayerDirectory({ directory, root, up, work }: Layer, base: s
   } catch (error) {
     if (systemCode(error) !== "EEXIST") throw error;
   }
+}
+
+/** Another process may remove a directory above, which is empty, right before this one is made in it. */
+function makePersistently(directory: string, checkBase: () => void): void {
+  for (let attempt = 0; ; attempt++)
+    try {
+      checkBase();
+      makeDirectories(directory, 0o700);
+      return;
+    } catch (error) {
+      if (attempt === 10 || systemCode(error) !== "ENOENT") throw error;
+    }
 }
 
 function ensurePrivate(path: string): void {

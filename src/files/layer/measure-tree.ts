@@ -31,6 +31,15 @@ export async function measureTree(place: string): Promise<{ files: number; bytes
   return sum;
 }
 
+/** Whether anything in it was made or changed since then; of what was only deleted, its directory tells. */
+export function hasChangedSince(place: string, startNs: bigint): boolean {
+  const entry = quietly(() => entryAt(place));
+  if (!entry || entry.ctimeNs >= startNs) return true;
+  if (entry.kind !== "directory") return false;
+  const names = quietly(() => namesIn(place).names);
+  return !names || names.some((name) => hasChangedSince(join(place, name), startNs));
+}
+
 /** A running command changes what is measured: what is gone or closed is not counted. */
 function quietly<T>(look: () => T): T | undefined {
   try {

@@ -10,10 +10,11 @@ import { copyReader, type LayerReader, overlayReader } from "./changed-entries.j
 import { collectEffects } from "./collect-effects.js";
 import type { CopyMarks } from "./copy-tree.js";
 import { entryAt } from "./entries.js";
+import { withoutSlash } from "./fill-layer.js";
 import { type ChangedNode, findChanges } from "./find-changes.js";
 import { createIgnoredPaths } from "./ignored-paths.js";
 import type { Layer } from "./layer-place.js";
-import { measureTree } from "./measure-tree.js";
+import { hasChangedSince, measureTree } from "./measure-tree.js";
 import { layerTooLarge, type StageLimits, tooManyChanges } from "./stage-limits.js";
 import type { Effect, Effects, FileState, OpenView, StagedState } from "./stage-view.js";
 import type { RunInView, ViewHolder } from "./view-programs.js";
@@ -22,6 +23,8 @@ export interface HeldLayer {
   readonly layer: Layer;
   /** The root in the namespace of the holder. */
   readonly merged: string;
+  /** What was in the view only when it was opened. */
+  readonly kept: readonly string[];
   /** Of a copy. */
   readonly marks: CopyMarks | undefined;
 }
@@ -141,7 +144,10 @@ async function collectLayer(held: HeldLayer, options: OpenViewOptions, findings:
         : createIgnoredPaths({ root: layer.root, merged, holder: holder.pid, gitDir, runInView });
     const before = createBeforeTree(staged, directoryMode);
     const { maxFileBytes } = limits;
-    const top = await findChanges({ root: layer.root, reader, before, ignored, maxFileBytes });
+    const former = new Set(held.kept.map(withoutSlash));
+    const isStillKept = ({ name, path }: ChangedNode) =>
+      former.has(name) && !hasChangedSince(reader.placeOf(path), startNs);
+    const top = await findChanges({ root: layer.root, reader, before, ignored, maxFileBytes, isStillKept });
     const ignoredNodes: ChangedNode[] = [];
     await collectEffects(top, {
       placeOf: reader.placeOf,

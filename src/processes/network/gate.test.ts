@@ -22,13 +22,22 @@ const works = (name: string) => {
   return spawnSync(file, [...args, script, process.execPath], { stdio: "ignore" }).status === 0;
 };
 
-it("has variables for programs of both habits, and no way around the proxy", () => {
-  const { env } = createNetworkGate({ hosts: [] });
+it("has variables for programs of both habits, and no way around the proxy where localhost is the user's machine", () => {
+  const { env } = createNetworkGate({ hosts: ["localhost:5432"] });
   const url = `http://127.0.0.1:${gatePort}`;
   const names = ["http_proxy", "https_proxy", "all_proxy"];
   expect(env).toEqual(
     Object.fromEntries([...names, ...names.map((name) => name.toUpperCase())].map((name) => [name, url])),
   );
+});
+
+it("leaves the command's own servers to it where no entry means the user's machine", () => {
+  for (const hosts of [[], ["registry.example", "10.1.2.3:443"]]) {
+    const { env } = createNetworkGate({ hosts });
+    expect([env.no_proxy, env.NO_PROXY]).toEqual(["localhost,127.0.0.1,::1", "localhost,127.0.0.1,::1"]);
+  }
+  for (const host of ["localhost:80", "127.0.0.1:5432", "[::1]:5432"])
+    expect(createNetworkGate({ hosts: [host] }).env.no_proxy).toBeUndefined();
 });
 
 it("refuses a host that is none", () => {

@@ -5,9 +5,11 @@ import { Server } from "node:net";
 import { type Clock, systemClock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import type { NetworkGate } from "../sandbox/box.js";
+import { addressKind } from "./address-kind.js";
 import type { DecideHost } from "./admission.js";
-import { type HostEntry, isHostEntry, parseHostEntry } from "./allow-list.js";
+import { type HostEntry, isHostEntry, isLocalName, parseHostEntry } from "./allow-list.js";
 import { type Network, systemNetwork } from "./dial.js";
+import type { Host } from "./host.js";
 import { HttpProxy } from "./proxy.js";
 
 export interface NetworkGateOptions {
@@ -33,12 +35,13 @@ const listenScript = [
 /** For one command. Throws `invalid_argument` for a host that is none. */
 export function createNetworkGate(options: NetworkGateOptions): NetworkGate {
   const { hosts, decide, clock = systemClock, network = systemNetwork } = options;
-  const proxy = new HttpProxy({ hosts: hosts.map(entryOf), decide, clock, network });
+  const entries = hosts.map(entryOf);
+  const proxy = new HttpProxy({ hosts: entries, decide, clock, network });
   let isClosed = false;
   let listening: Server | undefined;
   return {
     listenScript,
-    env: proxyVariables(`http://127.0.0.1:${gatePort}`),
+    env: proxyVariables(entries.some(({ host }) => isThisMachine(host))),
     serve(handle) {
       if (!(handle instanceof Server)) return; // nothing to accept on: the command reaches nothing
       if (isClosed || listening !== undefined) return void handle.close();
@@ -56,10 +59,20 @@ export function createNetworkGate(options: NetworkGateOptions): NetworkGate {
   };
 }
 
-/** Programs differ in which case they read. `NO_PROXY` is left out: an entry such as `localhost:5432` means this machine. */
-function proxyVariables(url: string): Readonly<Record<string, string>> {
+/**
+ * Programs differ in which case they read. A server that the command started itself is reached past the proxy, unless an
+ * entry such as `localhost:5432` means the user's machine.
+ */
+function proxyVariables(meansThisMachine: boolean): Readonly<Record<string, string>> {
   const names = ["http_proxy", "https_proxy", "all_proxy"];
-  return Object.fromEntries(names.flatMap((name) => [name, name.toUpperCase()]).map((name) => [name, url]));
+  const url = `http://127.0.0.1:${gatePort}`;
+  const lower = names.map((name): [string, string] => [name, url]);
+  if (!meansThisMachine) lower.push(["no_proxy", "localhost,127.0.0.1,::1"]);
+  return Object.fromEntries([...lower, ...lower.map(([name, value]) => [name.toUpperCase(), value])]);
+}
+
+function isThisMachine(host: Host): boolean {
+  return host.kind === "address" ? addressKind(host.text) === "loopback" : isLocalName(host);
 }
 
 function entryOf(text: string): HostEntry {

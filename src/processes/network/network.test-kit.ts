@@ -39,6 +39,8 @@ export function testNetwork(names: Readonly<Record<string, readonly string[]>>, 
 
 export interface OpenGate {
   readonly gate: NetworkGate;
+  /** Connections of programs that were there and are closed. */
+  closed(): number;
   readonly port: number;
 }
 
@@ -47,7 +49,9 @@ export async function openGate(options: NetworkGateOptions): Promise<OpenGate> {
   const server = await listening(createServer());
   onTestFinished(() => gate.close());
   gate.serve(server);
-  return { gate, port: portOf(server) };
+  let closed = 0;
+  server.on("connection", (socket) => socket.once("close", () => closed++));
+  return { gate, port: portOf(server), closed: () => closed };
 }
 
 export async function httpServer(answer: RequestListener): Promise<Server> {

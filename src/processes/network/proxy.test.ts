@@ -1,4 +1,5 @@
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { manualClock } from "../../testing/manual-clock.js";
 import type { HostAnswer } from "./admission.js";
@@ -86,6 +87,34 @@ describe("a listed host", () => {
     });
     const { port } = await openGate({ hosts: ["a.example"], network: testNetwork(names, server) });
     expect(await exchange(port, `${connectTo("a.example:443")}hello`, { endsFirst: true })).toMatch(/got hello$/);
+  });
+
+  it("gets all that was sent, also if it reads slowly and the program is gone", async () => {
+    const received: string[] = [];
+    let release = () => {};
+    const slow = new Duplex({
+      read() {
+        this.push(null);
+      },
+      write(chunk, _encoding, done) {
+        received.push(String(chunk));
+        release = done;
+      },
+    });
+    const connectSlow = () => {
+      setImmediate(() => slow.emit("connect"));
+      return slow as Socket;
+    };
+    const network = { ...testNetwork(names), connect: connectSlow };
+    const { port, closed } = await openGate({ hosts: ["a.example"], network });
+    const ended = new Promise((resolve) =>
+      slow.once("finish", () => resolve("all")).once("close", () => resolve("cut")),
+    );
+    await exchange(port, `${connectTo("a.example:443")}one`, { endsFirst: true });
+    await until(() => closed() === 1);
+    await new Promise((resolve) => setImmediate(resolve)); // the proxy hears of it too
+    release();
+    expect([await ended, received.join("")]).toEqual(["all", "one"]);
   });
 
   it("is tried at its next address where one does not answer", async () => {

@@ -26,6 +26,7 @@ function rig(
   const access = new SessionAccess(settings, options);
   const asked: string[] = [];
   const saved: string[] = [];
+  const warned: string[] = [];
   const outside: string[] = [];
   const bypassing: Placement = { kind: "bypassing", reason: "No view.", onDisk: { kind: "unconfined" } };
   const sandbox = {
@@ -34,7 +35,8 @@ function rig(
   };
   const policy = createCallPolicy(undefined, {
     ...{ access, sandbox, settings, allowExec: options.allowExec ?? false, root: "/shop", cwd: "/shop" },
-    log: silentLog,
+    log: { ...silentLog, warn: (text) => void warned.push(text) },
+    mask: (text) => text.replaceAll("hush-0123", "[secret:shop]"),
     escalate: options.escalate,
     ask: options.isAlone
       ? undefined
@@ -55,7 +57,7 @@ function rig(
     const verdict = await policy({ ...request, call: { type: "toolCall", id: "c", name: tool.name, arguments: {} } });
     return verdict?.block ?? "runs";
   };
-  return { access, asked, saved, outside, call };
+  return { access, asked, saved, outside, warned, call };
 }
 
 const no = "Refused by the user: no reason given.";
@@ -192,5 +194,19 @@ describe("escalation", () => {
     expect(await rig({ access: "full", escalate }).call("exec", args)).toBe("runs");
     const other = { name: "custom", isCommand: undefined };
     expect(await rig({ access: "workspace", placement, escalate }).call("exec", args, other)).toBe("runs");
+  });
+
+  it("shows no secret, and keeps none in the settings", async () => {
+    const { asked, saved, warned, call } = rig({
+      ...{ access: "workspace", approval: "unconfined" },
+      answers: [{ kind: "always" }],
+    });
+    const secret = { command: "curl -H 'x: hush-0123'" };
+    expect(await call("exec", secret)).toBe("runs");
+    expect(asked).toEqual(["command: curl -H 'x: [secret:shop]'"]);
+    expect(saved).toEqual([]);
+    expect(warned).toEqual(["Allowed for this session only: the call holds a secret, which settings do not keep."]);
+    expect(await call("exec", secret)).toBe("runs"); // not asked again
+    expect(await call("exec", { command: "curl -H 'x: [secret:shop]'" })).toBe(no);
   });
 });

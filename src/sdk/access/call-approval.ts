@@ -3,6 +3,7 @@
 
 import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
+import { maskDeep, type TextMask } from "../../base/text-mask.js";
 import type { Settings } from "../../config/settings/settings.js";
 import { type ApprovalPolicy, type ApprovalRequest, approveAll } from "../../session/approval.js";
 import type { ApprovalTier } from "../../tools/tool.js";
@@ -42,6 +43,8 @@ export interface CallApprovalDeps {
   readonly root: string;
   readonly cwd: string;
   readonly log: Log;
+  /** Of everything that is shown of a call. */
+  readonly mask: TextMask["mask"];
   /** Of a front end that can show the whole question. */
   ask?: ((question: CallQuestion) => Promise<CallAnswer>) | undefined;
   /** Of a host that can only say yes or no; absent where no user can be asked. */
@@ -59,7 +62,8 @@ export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: Call
     const { tool, args, tier } = request;
     const mode = access.approval;
     const placement = tool.isCommand ? await sandbox.place({ stage: args.stage === true }) : undefined;
-    if (placement?.kind === "refused") return { block: placement.text };
+    const refused = refusalIn(placement);
+    if (refused !== undefined) return { block: refused };
     const isConfined = confines(placement);
     const kind = kindOf(tool, tier, isConfined);
     const bypasses = access.isReviewed && !deps.allowExec && (kind === "unconfined" || placement?.kind === "bypassing");
@@ -67,6 +71,7 @@ export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: Call
     const refusal = await policy(request);
     if (refusal) return refusal;
     const escalation = escalationOf(request, deps.cwd);
+    if (escalation && (access.isReviewed || placement?.kind === "staged")) return { block: stagedEscalationText };
     if (escalation && isConfined) return answerEscalation(request, escalation, deps);
     if (!(bypasses || isAsked({ kind, isReviewed: access.isReviewed }, mode))) return undefined;
     const line = allowLine({ root: deps.root, tool: tool.name, args });
@@ -75,10 +80,17 @@ export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: Call
     if (typeof answer === "string") return { block: answer };
     if (answer.kind === "no") return { block: refusedByUser(answer.reason) };
     if (answer.kind !== "once") allowed.add(line);
-    if (answer.kind === "always")
+    if (answer.kind === "always" && deps.mask(line) !== line) deps.log.warn(secretCallText);
+    else if (answer.kind === "always")
       await deps.allowForGood(line).catch((error) => deps.log.error(messageOf(error), error));
     return undefined;
   };
+}
+
+/** Not even with the user's yes. */
+function refusalIn(placement: Placement | undefined): string | undefined {
+  const how = placement?.kind === "bypassing" ? placement.onDisk : placement;
+  return how?.kind === "refused" ? how.text : undefined;
 }
 
 function confines(placement: Placement | undefined): boolean {
@@ -95,22 +107,25 @@ function bypassRefusal(placement: Placement | undefined): string {
 async function answerEscalation(
   { call }: ApprovalRequest,
   question: EscalationQuestion,
-  { access, sandbox, escalate }: CallApprovalDeps,
+  { sandbox, escalate, mask }: CallApprovalDeps,
 ): Promise<{ block: string } | undefined> {
-  if (access.isReviewed) return { block: stagedEscalationText };
-  if (!(await isEscalationAllowed(question, escalate))) return { block: escalationRefusedText };
+  const { command, reason } = question;
+  const shown = { ...question, command: mask(command), reason: mask(reason) };
+  if (!(await isEscalationAllowed(shown, escalate))) return { block: escalationRefusedText };
   sandbox.allowOutside(call.id);
   return undefined;
 }
+const secretCallText = "Allowed for this session only: the call holds a secret, which settings do not keep.";
 
 /** A string is a refusal in other words. */
 async function answerTo(
   request: ApprovalRequest,
-  { ask, confirm, cwd, bypasses, isConfined }: CallApprovalDeps & { bypasses: boolean; isConfined: boolean },
+  { ask, confirm, cwd, bypasses, isConfined, mask }: CallApprovalDeps & { bypasses: boolean; isConfined: boolean },
 ): Promise<CallAnswer | string> {
-  const { tool, args, tier, signal } = request;
+  const { tool, tier, signal } = request;
+  const args = maskDeep(request.args, mask);
   if (ask) return ask({ tool: tool.name, tier, isConfined, lines: callLines(tool, args), cwd, signal });
   if (!confirm) return refusedByUser("no user can be asked here.");
-  if (await confirm(request)) return { kind: "once" };
+  if (await confirm({ ...request, args })) return { kind: "once" };
   return bypasses ? declinedText : { kind: "no" };
 }

@@ -164,5 +164,10 @@ function aboutFile(action: PendingActionView, file: DiffFile, hunk: DiffHunk | u
   if (!hunk) return head;
   const { oldStart, oldLines, newStart, newLines, lines } = hunk;
   const place = `hunk ${hunk.number} of ${file.hunks.length}  @@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
-  return [`${head}  ${place}`, ...lines.map((line) => (line[0] ?? "") + writtenOutLine(line.slice(1)))].join("\n");
+  // Told once: read aloud at the end of each line it would hide what changed.
+  const isCrlf = lines.every((line) => line.endsWith("\r") || line.startsWith("\\"));
+  const shown = lines.map(
+    (line) => (line[0] ?? "") + writtenOutLine((isCrlf ? line.replace(/\r$/, "") : line).slice(1)),
+  );
+  return [`${head}  ${place}${isCrlf ? "  line ends are CRLF" : ""}`, ...shown].join("\n");
 }

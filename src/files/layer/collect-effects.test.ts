@@ -152,7 +152,7 @@ describe.skipIf(noViews !== undefined)(`the effects of a staged command${viewTit
     expect(large.output).toBe("1.log\n2.log\n3.log\n4.log\n5.log\n6.log\na\n"); // the view has dropped them, too
   });
 
-  it("builds on what is staged", async () => {
+  it("V-5: builds on what is staged", async () => {
     const { root, run } = await createRig({ a: "1\n", b: "2\n", "d/c": "3\n", "d/e": "4\n" });
     const first = await run(
       "echo more >> a; rm b; mkdir -p n/m; echo x > n/m/x; rm -r d; ln -s n d; mkdir empty; chmod 711 empty",
@@ -221,7 +221,7 @@ describe.skipIf(noViews !== undefined)(`the effects of a staged command${viewTit
     const stale = ({ effects }: { effects: readonly { path: string; isStale?: true }[] }, root: string) =>
       effects.filter(({ isStale }) => isStale).map(({ path }) => path.slice(root.length + 1));
 
-    it("edits, deletes or replaces what the command changes", async () => {
+    it("V-11: edits, deletes or replaces what the command changes", async () => {
       const { root, run } = await createRig({ a: "1", b: "2", c: "3", "d/x": "4", e: "5", f: "6" });
       const found = await run("for i in a b c d/x e f; do echo x >> $i; done; rm e", {
         during() {

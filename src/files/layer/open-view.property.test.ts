@@ -54,8 +54,9 @@ const paths = [
 
 const path = fc.constantFrom(...paths).map((name) => `'${name.replaceAll("'", "'\\''")}'`);
 const word = fc.constantFrom("x", "y", "one", "three");
-/** Modes that leave the owner in: the plain copy is changed by the same user. */
 const mode = fc.constantFrom("700", "755", "640", "644", "600", "711");
+/** Those that leave the owner in: the plain copy is changed by the same user. */
+const directoryMode = fc.constantFrom("700", "755", "711");
 const operation = fc.oneof(
   fc.tuple(path, word).map(([at, text]) => `echo ${text} > ${at}`),
   fc.tuple(path, word).map(([at, text]) => `echo ${text} >> ${at}`),
@@ -64,7 +65,8 @@ const operation = fc.oneof(
   path.map((at) => `mkdir -p ${at}`),
   path.map((at) => `rmdir ${at}`),
   path.map((at) => `touch ${at}`),
-  fc.tuple(path, mode).map(([at, bits]) => `test -L ${at} || chmod ${bits} ${at}`),
+  fc.tuple(path, mode).map(([at, bits]) => `test -L ${at} || test -d ${at} || chmod ${bits} ${at}`),
+  fc.tuple(path, directoryMode).map(([at, bits]) => `test -L ${at} || chmod ${bits} ${at}`),
   fc.tuple(path, path).map(([from, to]) => `mv -T ${from} ${to}`),
   fc.tuple(path, path).map(([from, to]) => `test -d ${from} || cp ${from} ${to}`),
   // Not into itself: what is copied then depends on the order of the names.
@@ -83,7 +85,7 @@ const command = fc
 
 describe.skipIf(noViews !== undefined)(`random commands in the view${viewTitle}`, () => {
   it.each(["overlay", "copy"] as const)(
-    "leave the same tree as on a plain copy: %s",
+    "V-9: leave the same tree as on a plain copy: %s",
     async (mechanism) => {
       const programs = mechanism === "copy" ? copyOnly() : {};
       await fc.assert(

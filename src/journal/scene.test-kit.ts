@@ -119,7 +119,8 @@ function isAfter(now: ReadonlyMap<string, Found>, { before, after }: Scene): boo
   for (const [path, shape] of after) meant.set(shape.type === "directory" ? `${path}/` : path, shape);
   for (const path of [...after.keys(), ...before.keys()]) need(path);
   // What a change set removes by name is not left over from before.
-  for (const [path, { type }] of before) if (type === "directory" && after.get(path)?.type !== type) meant.delete(`${path}/`);
+  for (const [path, { type }] of before)
+    if (type === "directory" && after.get(path)?.type !== type) meant.delete(`${path}/`);
   for (const [path, shape] of meant) {
     const found = now.get(path);
     if (!found || (shape && !isAs(found, shape))) return false;
@@ -137,7 +138,9 @@ function untidyOf(tree: ReadonlyMap<string, Found>, isNew: boolean): string | un
 function projectOf(tree: ReadonlyMap<string, Found>, isWithoutOurs = false): Map<string, Found> {
   const nameOf = (path: string) => path.replace(/\/$/, "").replace(/^.*\//s, "");
   return new Map(
-    [...tree].filter(([path]) => path.startsWith("/p/") && path !== "/p/" && !(isWithoutOurs && isTempName(nameOf(path)))),
+    [...tree].filter(
+      ([path]) => path.startsWith("/p/") && path !== "/p/" && !(isWithoutOurs && isTempName(nameOf(path))),
+    ),
   );
 }
 

@@ -1,11 +1,11 @@
 // Undo and redo. An applied change is undone by a plan of its own, which is shown and decided like any other. What
 // was undone and what was not follows from the records alone.
 
-import { sha256Of } from "../base/digest.js";
 import { type ErrorCode, GalleyError } from "../base/errors.js";
-import type { ChangeWriter, RunMark, UndoFile, UndoRecord } from "../preview/change-writer.js";
+import { contentHash } from "../base/file-type.js";
+import type { ChangeWriter, OldContent, RunMark, UndoFile, UndoRecord } from "../preview/change-writer.js";
 import type { ShownFile } from "../preview/diff-page.js";
-import type { PlannedChange } from "../preview/plan.js";
+import { type PlannedChange, typeMember } from "../preview/plan.js";
 import { diffOf } from "../preview/plan-diff.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Change, Decider, FileChangeKind, PendingAction } from "../protocol/pending.js";
@@ -30,7 +30,7 @@ export interface UndoRequest {
   /** Include changes of other sessions in this project. */
   readonly isWholeRoot?: boolean;
   /** Decide at once. */
-  readonly apply?: { readonly by: Decider; readonly reason: string } | undefined;
+  readonly apply?: { readonly by: Decider; readonly reason: string; readonly protected?: boolean } | undefined;
   readonly toolCallId?: string;
 }
 
@@ -119,7 +119,7 @@ export class ChangeHistory {
   async #isAsBefore({ path, before }: UndoFile): Promise<boolean> {
     const now = await this.#deps.changes.stamp(path).catch(() => null); // it exists but cannot be read
     if (!now || !before) return now === undefined && before === null;
-    return now.mode === before.mode && now.sha256 === sha256Of(before.bytes);
+    return now.mode === before.mode && now.sha256 === contentHash(before.type, before.bytes);
   }
 
   /** Undoes the newest undo. */
@@ -209,7 +209,13 @@ export class ChangeHistory {
       isForReview: toolCallId === undefined,
       work: {
         kind: "plan",
-        plan: { changes, applied: { text: doneText(label, { records, all, changes }) }, undoes: txidsOf(records) },
+        plan: {
+          changes,
+          applied: { text: doneText(label, { records, all, changes }) },
+          undoes: txidsOf(records),
+          // What a command did is taken back with the same leave.
+          ...(records.some(({ fromCommand }) => fromCommand) ? { fromCommand: true as const } : {}),
+        },
       },
     });
     // Tell the user at once; otherwise only an attempt to apply would show it.
@@ -321,27 +327,30 @@ type LeftBytes = (file: UndoFile) => Promise<Uint8Array | undefined>;
 
 /** The next change found what the last one left, unless another program wrote in between; the disk has the newest. */
 function leftBytes(all: readonly UndoRecord[], changes: Pick<ChangeWriter, "look">): LeftBytes {
-  const byPath = new Map<string, Uint8Array[]>();
+  const byPath = new Map<string, OldContent[]>();
   for (const { path, before } of all.flatMap(({ files }) => files))
-    if (before) byPath.set(path, [...(byPath.get(path) ?? []), before.bytes]);
+    if (before) byPath.set(path, [...(byPath.get(path) ?? []), before]);
   const hashes = new Map<Uint8Array, string>();
-  const hashOf = (bytes: Uint8Array): string => {
-    const hash = hashes.get(bytes) ?? sha256Of(bytes);
+  const hashOf = ({ type, bytes }: Pick<OldContent, "type" | "bytes">): string => {
+    const hash = hashes.get(bytes) ?? contentHash(type, bytes);
     hashes.set(bytes, hash);
     return hash;
   };
-  return async ({ path, afterHash }) => {
-    if (afterHash === null) return new Uint8Array();
-    const kept = byPath.get(path)?.find((bytes) => hashOf(bytes) === afterHash);
-    if (kept) return kept;
+  return async ({ path, afterHash, type }) => {
+    if (afterHash === null || type === "directory") return new Uint8Array();
+    const kept = byPath.get(path)?.find((old) => hashOf(old) === afterHash);
+    if (kept) return kept.bytes;
     const now = await changes.look(path, afterHash).catch(() => undefined); // an unreadable file counts as unknown
-    return now && hashOf(now.bytes) === afterHash ? now.bytes : undefined;
+    return now?.isAsLeft && hashOf(now) === afterHash ? now.bytes : undefined;
   };
 }
 
 /** What the change did, for its diff. */
 function forward(file: UndoFile, after: Uint8Array): PlannedChange {
   const before = file.before?.bytes ?? new Uint8Array();
-  const stamp = { path: file.shownPath, exists: file.before !== null, size: before.length, sha256: "", mode: 0 };
-  return { kind: file.kind, path: file.path, stamp, before, after };
+  const old = { exists: file.before !== null, size: before.length, sha256: "", mode: file.before?.mode ?? 0 };
+  const stamp = { path: file.shownPath, ...old, ...typeMember(file.before?.type) };
+  const type = typeMember(file.kind === "delete" ? file.before?.type : file.type);
+  const guard = file.protected ? { protected: true as const } : {};
+  return { kind: file.kind, path: file.path, stamp, before, after, ...type, ...guard };
 }

@@ -4,7 +4,7 @@ import type { Settings } from "../config/settings/settings.js";
 import type { Workspace } from "../files/workspace.js";
 import type { PendingActions } from "../pending/pending.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
-import { planOf, stagedFor } from "../preview/stack.js";
+import { actionsNeeded, planOf, stagedFor } from "../preview/stack.js";
 import type { Staging } from "../tools/staging.js";
 
 /** `workspace`: whose rules count for what is written at once; default: the session's. */
@@ -23,6 +23,7 @@ export function stagingOf(
     stagedPaths: () => [
       ...new Set(pending.store.list().flatMap((stored) => planOf(stored)?.changes.map(({ path }) => path) ?? [])),
     ],
+    needed: (changes) => actionsNeeded(pending.store, changes),
     note: ({ files, ...what }) =>
       writer.note(
         {

@@ -5,6 +5,7 @@ import { type ErrorCode, GalleyError } from "../base/errors.js";
 import { contentHash } from "../base/file-type.js";
 import type { ChangeWriter, OldContent, RunMark, UndoFile, UndoRecord } from "../preview/change-writer.js";
 import type { ShownFile } from "../preview/diff-page.js";
+import { gitSummary, isGrouped } from "../preview/git-group.js";
 import { type PlannedChange, typeMember } from "../preview/plan.js";
 import { diffOf } from "../preview/plan-diff.js";
 import type { ToolResult } from "../protocol/events.js";
@@ -67,6 +68,12 @@ export interface ChangeOwnership {
   readonly run: RunMark | undefined;
 }
 
+/** What a change did: to its files, and to git's own data in one line. */
+export interface ShownChange {
+  readonly files: readonly ShownFile[];
+  readonly git?: string | undefined;
+}
+
 /** Only for a change that undid an undo, not for any other change that undoes something. */
 const redoPrefix = "Redo: ";
 
@@ -77,7 +84,7 @@ export function changeIdOf(txid: string): string {
 export class ChangeHistory {
   readonly #deps: ChangeHistoryDeps;
   /** The change whose diff is being read page by page. */
-  #shown: { readonly changeId: string; readonly files: readonly ShownFile[] } | undefined;
+  #shown: (ShownChange & { readonly changeId: string }) | undefined;
 
   constructor(deps: ChangeHistoryDeps) {
     this.#deps = deps;
@@ -155,19 +162,24 @@ export class ChangeHistory {
    * What a change of this project did to each of its files; undefined when it is no longer known. The next pages of a
    * diff are cut from the same list: the records are not read again for each of them.
    */
-  async show(changeId: string, { isNextPage = false } = {}): Promise<readonly ShownFile[] | undefined> {
-    if (isNextPage && this.#shown?.changeId === changeId) return this.#shown.files;
+  async show(changeId: string, { isNextPage = false } = {}): Promise<ShownChange | undefined> {
+    if (isNextPage && this.#shown?.changeId === changeId) return { files: this.#shown.files, git: this.#shown.git };
     const all = await this.#deps.changes.history();
     const record = all.find(({ txid }) => changeIdOf(txid) === changeId);
     if (!record) return undefined;
     const left = leftBytes(all, this.#deps.changes);
+    const { fromCommand } = record;
     const files: ShownFile[] = [];
+    const grouped: PlannedChange[] = [];
     for (const file of record.files) {
       const after = await left(file);
-      files.push({ path: file.shownPath, kind: file.kind, change: after && forward(file, after) });
+      const change = forward(file, after ?? new Uint8Array());
+      if (fromCommand && isGrouped({ fromCommand }, change)) grouped.push(change);
+      else files.push({ path: file.shownPath, kind: file.kind, change: after && change });
     }
-    this.#shown = { changeId, files };
-    return files;
+    const git = fromCommand && gitSummary({ fromCommand, changes: grouped });
+    this.#shown = { changeId, files, git };
+    return { files, git };
   }
 
   /** The last page was read. */
@@ -237,7 +249,8 @@ export class ChangeHistory {
     const { txid, label, sourceToolName, by, reason, at, owner } = record;
     const files = await Promise.all(
       record.files.map(async (file) => {
-        const about = { path: file.shownPath, kind: file.kind as FileChangeKind };
+        const type = typeMember(file.kind === "delete" ? file.before?.type : file.type);
+        const about = { path: file.shownPath, kind: file.kind as FileChangeKind, ...type };
         const after = await left(file);
         if (!after) return about;
         const { added, removed, diff } = await diffOf(forward(file, after));

@@ -45,9 +45,12 @@ function diffText(change: PlannedChange, { before, after, spans }: ComparedChang
   if (!isWithout && [before, after].some(isBinaryFile))
     return gitHeader(name, modes) + binaryLine(name, { before: before.length, after: after.length });
   const header = modes.length > 0 || (needsQuotes(name) && !isWithout) ? gitHeader(name, modes) : "";
-  if (isWithout && header !== "") return header;
+  if (isWithout && header !== "") return `${header}${endOfHeader}`;
   return header + diffFile({ before, after, spans, displayPath: name, kind: undefined }, maxLength).diff;
 }
+
+/** Without it git would take the plain diff of the next file for a part of this one. */
+const endOfHeader = "\n";
 
 interface OneSide {
   readonly bytes: Buffer;
@@ -57,7 +60,7 @@ interface OneSide {
 
 function newFile(name: string, { bytes, mode = usualFileMode, maxLength }: OneSide, isAlways = false): string {
   const header = gitHeader(name, [`new file mode ${gitMode("file", mode)}`]);
-  if (bytes.length === 0) return header;
+  if (bytes.length === 0) return `${header}${endOfHeader}`;
   if (isBinaryFile(bytes)) return header + binaryLine(name, { after: bytes.length });
   const isPlain = mode === usualFileMode && !needsQuotes(name) && !isAlways;
   return (isPlain ? "" : header) + oneSided(name, { bytes, kind: "create", maxLength });
@@ -65,7 +68,7 @@ function newFile(name: string, { bytes, mode = usualFileMode, maxLength }: OneSi
 
 function deletedFile(name: string, { bytes, mode = usualFileMode, maxLength }: OneSide, isAlways = false): string {
   const header = gitHeader(name, [`deleted file mode ${gitMode("file", mode)}`]);
-  if (bytes.length === 0) return header;
+  if (bytes.length === 0) return `${header}${endOfHeader}`;
   if (isBinaryFile(bytes)) return header + binaryLine(name, { before: bytes.length });
   const isPlain = (mode & 0o111) === 0 && !needsQuotes(name) && !isAlways;
   return (isPlain ? "" : header) + oneSided(name, { bytes, kind: "delete", maxLength });

@@ -138,6 +138,7 @@ async function decideOne(
       ...(files ? { files } : {}),
       ...(hunks ? { hunks } : {}),
       ...(words.flags.has("with-deps") ? { withDeps: true } : {}),
+      ...(words.flags.has("protected") ? { protected: true } : {}),
     });
     const { changeId, hardlinkBroken = [] } = writtenIn(details);
     const nameFile = inProject(location);
@@ -189,6 +190,8 @@ function failureText(error: unknown, [listed]: readonly ListedAction[], location
   if (!(error instanceof GalleyError) || !listed) return messageOf(error);
   if (error.code === "stale_preview")
     return `${error.message} To make it anew for the files as they are: galley rebase ${listed.name}${also}`;
+  if (error.code === "protected")
+    return `${error.message} To write them too: galley apply ${listed.name} --protected${also}`;
   if (error.code !== "depends") return error.message;
   const { actions = [] } = (error.details ?? {}) as { actions?: { id: string; label: string; files: string[] }[] };
   const shownOf = (path: string) => listed.files.find(({ staged }) => staged === path)?.shown ?? path;

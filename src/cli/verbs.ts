@@ -85,6 +85,7 @@ const table = [
     notes: [
       ...partNotes,
       "--with-deps            also what it rests on, for the same files",
+      "--protected            also protected paths, such as .envrc; --all and --yes never write them",
       ...idNotes,
       ...decideCodes,
     ],
@@ -124,7 +125,7 @@ const table = [
         options: inSessionDir,
       },
     ],
-    notes: ["--preview only stages it.", ...idNotes, ...decideCodes],
+    notes: ["--preview only stages it. --protected also takes back protected paths.", ...idNotes, ...decideCodes],
   },
   {
     name: "redo",

@@ -70,7 +70,7 @@ export function isOfFiles(change: Pick<PlannedChange, "stamp" | "kind" | "type">
 const indexes = new WeakMap<readonly PlannedChange[], ReadonlyMap<string, PlannedChange>>();
 
 /** By the absolute path. */
-export function changesByPath({ changes }: Plan): ReadonlyMap<string, PlannedChange> {
+export function changesByPath({ changes }: Pick<Plan, "changes">): ReadonlyMap<string, PlannedChange> {
   const known = indexes.get(changes);
   if (known) return known;
   const made = new Map<string, PlannedChange>();

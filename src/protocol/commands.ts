@@ -151,6 +151,7 @@ export const commandSchemaByType = {
       }),
     ),
     withDeps: Type.Optional(flag),
+    protected: Type.Optional(flag),
     revision: Type.Optional(ordinal),
   }),
   revise_pending_action: command("revise_pending_action", {

@@ -92,6 +92,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream, budget },
     ...{ secrets: environment.secrets, maskResult: resultMask(environment) },
     ...{ extensions, library: prompts, confirm: confirmationBy(options, user) },
+    confirmProtected: user?.confirmProtected,
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),

@@ -22,6 +22,7 @@ export interface UserQuestions {
   readonly approveCall: (request: ApprovalRequest) => Promise<boolean>;
   readonly escalate: (question: EscalationQuestion) => Promise<boolean>;
   readonly confirmApply: NonNullable<AgentSessionDeps["confirm"]>;
+  readonly confirmProtected: NonNullable<AgentSessionDeps["confirmProtected"]>;
   /** From then on, stopping the session's work also cancels a question about a file. */
   attach(session: { readonly questionSignal: AbortSignal | undefined }): void;
 }
@@ -41,6 +42,7 @@ export function createUserQuestions(
     approveCall: callApprovalBy(live.ui),
     escalate: escalationBy(live.ui),
     confirmApply: applyConfirmationBy(live.ui),
+    confirmProtected: protectedConfirmationBy(live.ui),
     attach(made) {
       session = made;
     },
@@ -98,6 +100,15 @@ export function permitBy(ui: ToolUI, signal: () => AbortSignal | undefined): Per
     const path = writtenOut(displayPath);
     const title = intent === "read" ? `Let the agent read ${path}?` : `Let the agent change ${path}?`;
     return ui.confirm(title, reasons[reason], { signal: signal() });
+  };
+}
+
+/** Whether an apply may change what decides about programs. Every path is shown. */
+export function protectedConfirmationBy(ui: ToolUI): NonNullable<AgentSessionDeps["confirmProtected"]> {
+  return async ({ label, files }, signal) => {
+    const what = files.length === 1 ? "a protected path" : `${files.length} protected paths`;
+    const lines = [`Part of: ${writtenOut(label)}`, ...files.map(writtenOut), reasons.protected];
+    return ui.confirm(`Change ${what}?`, cut(lines.join("\n")), { signal });
   };
 }
 

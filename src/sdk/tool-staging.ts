@@ -4,7 +4,7 @@ import type { Workspace } from "../files/workspace.js";
 import type { PendingActions } from "../pending/pending.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
 import { typeAfter } from "../preview/plan.js";
-import { planOf, stagedFor } from "../preview/stack.js";
+import { actionsNeeded, planOf, stagedFor } from "../preview/stack.js";
 import type { KeptFiles, Staging } from "../tools/staging.js";
 import type { SessionAccess } from "./access/access-mode.js";
 
@@ -34,6 +34,7 @@ export function stagingOf(
     stagedPaths: () => [
       ...new Set(pending.store.list().flatMap((stored) => planOf(stored)?.changes.map(({ path }) => path) ?? [])),
     ],
+    needed: (changes) => actionsNeeded(pending.store, changes),
     note: ({ files, ...what }) =>
       writer.note(
         {

@@ -93,6 +93,8 @@ export interface AgentSessionDeps {
   readonly changes: ChangeWriter;
   /** Shows what the model wants to apply to the user; absent where no user can be asked. */
   confirm?: SettleContext["confirm"] | undefined;
+  /** Asks the user whether protected paths may be written; absent where no user can be asked. */
+  confirmProtected?: SettleContext["confirmProtected"] | undefined;
   /** How commands are confined; default: not at all. */
   readonly sandbox?: SandboxView;
   /** The working mode; absent: a session that has none. */

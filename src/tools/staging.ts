@@ -59,6 +59,8 @@ export interface Staging {
   stagedPaths(): readonly string[];
   /** Undefined where no command was staged. */
   readonly kept?: KeptFiles | undefined;
+  /** The actions that changes rest on because of the directories that they are in. */
+  needed?(changes: readonly PlannedChange[]): readonly string[];
   /** Keeps what a direct write replaces, for undo. Call the returned function if the write fails. */
   note(what: { label: string; sourceToolName: string; files: readonly NotedFile[] }): Promise<() => Promise<void>>;
   /** Files were written without a preview: previews of their old content become stale. */
@@ -79,6 +81,7 @@ export function stagedBelow(staging: Staging, changes: readonly PlannedChange[])
     if (top && !isMadeFor(change, top)) throw changedSinceRead(change.stamp.path);
     for (const { id } of staged) ids.add(id);
   }
+  for (const id of staging.needed?.(changes) ?? []) ids.add(id);
   return [...ids];
 }
 

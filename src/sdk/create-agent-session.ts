@@ -106,7 +106,11 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...(options.random ? { random: options.random } : {}),
   });
   user?.attach(session);
-  confined.attach({ pending: tools.pending, sessionId: () => session.sessionId });
+  confined.attach({
+    pending: tools.pending,
+    sessionId: () => session.sessionId,
+    isKept: () => session.sessionManager.isOnDisk,
+  });
   extensions?.attach(session, () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }));
   session.setUIContext(options.ui);
   // What was named for this start wins over the record.

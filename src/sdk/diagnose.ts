@@ -4,7 +4,6 @@
 import { systemClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { type Log, silentLog } from "../base/log.js";
-import { findProject } from "../files/paths/find-roots.js";
 import { leftJournals } from "../journal/left-journals.js";
 import type { Processes } from "../processes/processes.js";
 import { loginCommand } from "../provider/credentials.js";
@@ -14,20 +13,11 @@ import { usualKeyName } from "../provider/provider-list.js";
 import { languages } from "../tools/ast/languages.js";
 import { sharedParsers } from "../tools/ast/parsers.js";
 import { installedRipgrep } from "../tools/search/ripgrep.js";
-import { SessionAccess } from "./access/access-mode.js";
 import { type ExtensionLocation, findExtensionLocation, untrustedModules } from "./extensions/manage-extensions.js";
+import type { Finding } from "./finding.js";
 import { loadModelRegistry } from "./load-models.js";
 import { setKeyText } from "./models/list-models.js";
-import { createConfinement } from "./sandbox/create-confinement.js";
 import { createToolAccess } from "./tool-access.js";
-
-export interface Finding {
-  readonly name: string;
-  readonly isOk: boolean;
-  readonly text: string;
-  /** What to do about it. */
-  readonly mend?: string;
-}
 
 const leastNode = [20, 19] as const;
 const versionLimitMs = 5000;
@@ -42,7 +32,7 @@ export async function diagnose(cwd: string): Promise<Finding[]> {
       checkProgram("git", { file: "git", mend: "Install git, and see that it is on PATH." }, processes, home),
       checkRipgrep(processes, home),
       checkGrammars(),
-      checkSandbox(location).then((finding) => [finding]),
+      checkSandbox(location),
       checkSettings(location),
       checkModels(location),
       checkTrust(location),
@@ -108,27 +98,8 @@ async function checkGrammars(): Promise<Finding[]> {
   }
 }
 
-async function checkSandbox(location: ExtensionLocation): Promise<Finding> {
-  const { settings } = location;
-  const name = "sandbox";
-  const access = new SessionAccess(settings, { defaultAccess: "workspace" });
-  const { sandbox } = createConfinement(
-    {},
-    {
-      environment: { ...location, clock: systemClock, project: findProject(location) },
-      access,
-    },
-  );
-  await sandbox.learn();
-  const { mode, mechanism, reason = "" } = sandbox.state;
-  if (mechanism !== "none") return { name, isOk: true, text: [mechanism, reason].filter(Boolean).join(": ") };
-  if (mode === "off") return { name, isOk: true, text: `none: commands run with your rights. ${reason}`.trim() };
-  const text = `${mode} is asked for and not available, so commands are refused: ${reason}`;
-  const isProjects = [settings.sourceOf("sandbox"), settings.sourceOf("access")].includes("project");
-  const mend = isProjects
-    ? "The project's .galley/settings.json asks for it."
-    : "galley config set sandbox off  lets commands run with your rights.";
-  return { name, isOk: false, text, mend };
+async function checkSandbox(location: ExtensionLocation): Promise<Finding[]> {
+  return (await import("./sandbox/diagnose-sandbox.js")).diagnoseSandbox(location);
 }
 
 async function checkSettings({ settings }: ExtensionLocation): Promise<Finding[]> {

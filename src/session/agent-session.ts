@@ -24,10 +24,11 @@ import type { AnyTool } from "../tools/tool.js";
 import type { AddedTool } from "./active-tools.js";
 import type { AgentSessionDeps } from "./agent-session-deps.js";
 import type { BashOptions } from "./bash/bash-execution.js";
+import { executeProgram } from "./execute-program.js";
 import type { CycledModel } from "./models/model-control.js";
+import type { ProgramOutcome, ProgramRequest } from "./program.js";
 import { type PromptOptions, prompt } from "./prompt.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
-import type { ProgramOutcome, ProgramRequest } from "./run-program.js";
 import { runTool, type ToolRun, type ToolRunRequest } from "./run-tool.js";
 import type { ExtensionReport } from "./session-extensions.js";
 import { type CustomMessageInput, plainText, textAndImages } from "./session-messages.js";
@@ -297,10 +298,8 @@ export class AgentSession extends SessionView {
   }
 
   /** One program without a shell, beside the agent and outside the conversation; what it stages is pending. */
-  async executeProgram(request: ProgramRequest): Promise<ProgramOutcome> {
-    const { runProgram } = this.internals.deps;
-    if (!runProgram) throw new GalleyError("unsupported", "This session runs no commands.");
-    return runProgram(request);
+  executeProgram(request: ProgramRequest): Promise<ProgramOutcome> {
+    return executeProgram(this.internals.deps, request);
   }
 
   /** Ends what runs now; a success when nothing does. */

@@ -10,32 +10,14 @@ import type { DecideHost } from "../../processes/network/admission.js";
 import type { Sandbox } from "../../processes/sandbox/box.js";
 import type { KeptFiles } from "../../tools/staging.js";
 import type { SessionAccess } from "../access/access-mode.js";
-import type { SessionEnvironment } from "../session-environment.js";
 import type { CreateAgentSessionOptions } from "../session-options.js";
 import { networkMode } from "./box-rules.js";
+import type { SandboxEnvironment, SandboxMachine } from "./sandbox-machine.js";
 import { SessionCommands } from "./session-commands.js";
 import { SessionSandbox } from "./session-sandbox.js";
 import { type ConfinedSession, SessionViews } from "./session-views.js";
 
 const hostText = "The host provides what this session's commands run with.";
-
-/** What does the work; replaced in tests. */
-export interface SandboxMachine {
-  sandbox(environment: SandboxEnvironment): Promise<Sandbox>;
-  view(request: ViewRequest): Promise<StageView>;
-}
-
-export type SandboxEnvironment = Pick<
-  SessionEnvironment,
-  "cwd" | "home" | "agentDir" | "project" | "settings" | "clock" | "log" | "env"
->;
-
-export interface ViewRequest {
-  readonly environment: SandboxEnvironment;
-  readonly roots: readonly string[];
-  readonly sessionId: string;
-  hasPending(): boolean;
-}
 
 export interface SessionConfinement {
   readonly sandbox: SessionSandbox;

@@ -8,7 +8,7 @@ import { isGitData } from "../../files/paths/git-data.js";
 import { protectedTest } from "../../files/paths/protected-paths.js";
 import { displayPath } from "../../files/paths/resolve-path.js";
 import { type PlannedEffects, planEffects } from "../../preview/effects.js";
-import type { SandboxEnvironment } from "./create-confinement.js";
+import type { SandboxEnvironment } from "./sandbox-machine.js";
 
 export function plannedEffects(
   effects: readonly Effect[],

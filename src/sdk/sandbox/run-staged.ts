@@ -7,8 +7,9 @@ import type { Effect, Effects, StageView } from "../../files/layer/stage-view.js
 import type { PendingActions } from "../../pending/pending.js";
 import type { PlannedEffects } from "../../preview/effects.js";
 import { crossDeviceHint, stagedCommandText } from "../../preview/effects-texts.js";
+import { gitSummary } from "../../preview/git-group.js";
 import { isMadeFor, type PlannedChange } from "../../preview/plan.js";
-import { stagedFor } from "../../preview/stack.js";
+import { actionsNeeded, stagedFor } from "../../preview/stack.js";
 import type { Box } from "../../processes/sandbox/box.js";
 import type { CommandEnd, CommandNotes, CommandPlace, CommandWish } from "../../tools/confinement.js";
 import { changedSinceRead } from "../../tools/staging.js";
@@ -46,7 +47,7 @@ export async function runStaged<End extends CommandEnd>(
     const { kept } = collected;
     const notStaged = [...collected.notStaged];
     const text = await stagedCommandText({
-      ...{ pendingId, changes, notStaged, kept, network },
+      ...{ pendingId, changes, notStaged, kept, network, gitGroup: gitLine(changes) },
       ...(dropped === undefined ? {} : { dropped }),
     });
     const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
@@ -99,5 +100,12 @@ function below({ store }: Pick<PendingActions, "store">, changes: readonly Plann
     if (top && !isMadeFor(change, top)) throw changedSinceRead(change.stamp.path);
     for (const { id } of staged) ids.add(id);
   }
+  for (const id of actionsNeeded(store, changes)) ids.add(id);
   return [...ids];
+}
+
+/** What git keeps for itself, in one line. */
+function gitLine(changes: PlannedEffects["changes"]): string | undefined {
+  const summary = gitSummary({ changes, fromCommand: true });
+  return summary === undefined ? undefined : `git: ${summary}`;
 }

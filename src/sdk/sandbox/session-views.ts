@@ -9,6 +9,8 @@ import type { StageState } from "./session-sandbox.js";
 export interface ConfinedSession {
   readonly pending: PendingActions;
   sessionId(): string;
+  /** What is pending outlives the process. */
+  isKept(): boolean;
 }
 
 export interface SessionViewsDeps {
@@ -68,7 +70,7 @@ export class SessionViews {
 
   #hold(session: ConfinedSession, id: string): void {
     // Whether something is pending in another session is not known here: its layer stays until the next start looks.
-    const hasPending = () => session.sessionId() !== id || session.pending.store.hasPending;
+    const hasPending = () => session.sessionId() !== id || (session.isKept() && session.pending.store.hasPending);
     const held: HeldView = { id, view: this.#deps.open({ sessionId: id, hasPending }) };
     this.#held = held;
     held.view.then(

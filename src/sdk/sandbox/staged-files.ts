@@ -1,7 +1,7 @@
 // The files of a staged command as hosts are told of them. What git keeps for itself is not among them: it has no lines to
 // show, and is one line of the report.
 
-import { isGitData } from "../../files/paths/git-data.js";
+import { isGrouped } from "../../preview/git-group.js";
 import { type PlannedChange, typeBefore } from "../../preview/plan.js";
 import { figuresOf } from "../../preview/plan-diff.js";
 import type { StagedEffects } from "../../protocol/data.js";
@@ -11,7 +11,7 @@ const maxCompared = 1000;
 
 export async function stagedFiles(changes: readonly PlannedChange[]): Promise<StagedEffects["files"]> {
   const files: StagedEffects["files"] = [];
-  for (const change of changes.filter(({ path }) => !isGitData(path))) {
+  for (const change of changes.filter((one) => !isGrouped({ fromCommand: true }, one))) {
     const { stamp, kind, after, renamedFrom, protected: isProtected } = change;
     const type = kind === "delete" ? typeBefore(change) : (change.type ?? "file");
     const figures = files.length < maxCompared && type === "file" ? await figuresOf(change) : undefined;

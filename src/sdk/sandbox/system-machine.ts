@@ -6,7 +6,8 @@ import type { Sandbox } from "../../processes/sandbox/box.js";
 import { createSandbox } from "../../processes/sandbox/create-sandbox.js";
 import { createViewProcesses } from "../../processes/sandbox/view-holder.js";
 import { sandboxSettings } from "../access/sandbox-settings.js";
-import type { SandboxEnvironment, ViewRequest } from "./create-confinement.js";
+import { cleanLeftLayers } from "./left-layers.js";
+import type { SandboxEnvironment, ViewRequest } from "./sandbox-machine.js";
 
 export function systemSandbox({ env, project, log }: SandboxEnvironment): Sandbox {
   return createSandbox({ env, projectRoot: project.writableRoot, log });
@@ -16,6 +17,8 @@ export function systemView({ environment, roots, sessionId, hasPending }: ViewRe
   const { env, agentDir, cwd, settings, home, clock, log } = environment;
   const { ignored, ...limits } = sandboxSettings(settings, home).stage;
   const programs = createViewProcesses({ env });
+  // What killed processes left of this project; it may take a while, and the command need not wait for it.
+  void cleanLeftLayers({ cwd, agentDir, env }, roots);
   return createStageView({
     ...programs,
     env,

@@ -2,7 +2,7 @@
 // it happens or none of it. Plain data; apply.ts says how it is carried out.
 
 import type { FileType } from "../base/file-type.js";
-import type { Disk, DiskFile } from "../files/disk/disk.js";
+import type { Disk, DiskFile, DiskStat } from "../files/disk/disk.js";
 import type { ChangeDescription } from "../preview/change-writer.js";
 
 interface NamedPath {
@@ -88,6 +88,8 @@ export interface ChangeDisk extends Disk {
   touchLink(path: string, modifiedMs: number): Promise<void>;
   /** Of a directory; both fail on anything else, and on a link to one. */
   chmodDirectory(path: string, mode: number): Promise<void>;
+  /** Whether this process may change the mode of what it looked at; a file system may still refuse. */
+  ownsMode(stat: DiskStat): boolean;
   chownDirectory(path: string, uid: number, gid: number): Promise<void>;
 }
 

@@ -67,7 +67,7 @@ export class ForeignDeed {
     }
     // The deed comes after our look and right before we change that very name. A name that is linked has no such moment.
     const isClosed = this.#isNew && name === "rename" && !this.#hasNoLinks;
-    this.isInWindow = ["rename", "unlink"].includes(name) && this.aliases.includes(path) && !isClosed;
+    this.isInWindow = ["rename", "unlink", "chmodDirectory"].includes(name) && this.aliases.includes(path) && !isClosed;
     this.do(disk);
   }
 

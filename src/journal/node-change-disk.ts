@@ -39,6 +39,10 @@ export const nodeChangeDisk: ChangeDisk = {
   chownLink: (path, uid, gid) => promises.lchown(path, uid, gid),
   touchLink: (path, modifiedMs) => promises.lutimes(path, toSeconds(modifiedMs), toSeconds(modifiedMs)),
   chmodDirectory: (path, mode) => withDirectory(path, (handle) => handle.chmod(mode)),
+  ownsMode({ uid }) {
+    const own = process.geteuid?.();
+    return own === undefined || own === 0 || own === uid;
+  },
   chownDirectory: (path, uid, gid) => withDirectory(path, (handle) => handle.chown(uid, gid)),
 };
 

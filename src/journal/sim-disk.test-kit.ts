@@ -274,6 +274,7 @@ export class SimDisk {
         }),
       chownLink: (path, uid, gid) => step("chownLink", path, () => dress(names.nameable(path), { uid, gid })),
       touchLink: (path, modifiedMs) => step("touchLink", path, () => dress(names.nameable(path), { modifiedMs })),
+      ownsMode: () => true,
       chmodDirectory: (path, mode) => step("chmodDirectory", path, () => redress(path, { mode })),
       chownDirectory: (path, uid, gid) => step("chownDirectory", path, () => redress(path, { uid, gid })),
     };

@@ -25,21 +25,14 @@ export async function makeDirectories(
         throw staleError([op.shownPath], ops.length); // another program made it since step 1
       });
     });
-  for (const op of named.values()) if (op.found) await failingFor(op.shownPath, () => refuseFixedMode(deps, op));
+  for (const op of named.values())
+    if (op.found && modeUntilEnd(op) !== undefined && !disk.ownsMode(op.found))
+      throw refusal(op.shownPath, "its mode cannot be changed");
 }
 
 async function makeOpen({ disk }: SerialStepContext, path: string, mode: number | undefined): Promise<void> {
   await disk.mkdir(path);
   if (mode !== undefined) await disk.chmodDirectory(path, openMode(mode));
-}
-
-/** Setting the mode that it has anyway tells whether it may be changed, before anything depends on it. */
-async function refuseFixedMode({ disk, pins }: SerialStepContext, op: PreparedOp): Promise<void> {
-  if (op.beforeMode === null || modeUntilEnd(op) === undefined) return;
-  await disk.chmodDirectory(await pins.of(op.path), op.beforeMode).catch((error: unknown) => {
-    ignoring("EPERM", "EACCES")(error);
-    throw refusal(op.shownPath, "its mode cannot be changed", error);
-  });
 }
 
 /** In the place of something else, or below such a place. */

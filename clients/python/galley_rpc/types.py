@@ -503,6 +503,7 @@ class _ChangeFilesItemRequired(TypedDict):
 
 
 class ChangeFilesItem(_ChangeFilesItemRequired, total=False):
+    type: "FileType"
     added: int
     removed: int
     diff: str
@@ -853,12 +854,19 @@ class FileMentionMessageFilesItem(_FileMentionMessageFilesItemRequired, total=Fa
     image: "ImageContent"
 
 
-class FileStamp(TypedDict):
+class _FileStampRequired(TypedDict):
     path: str
     exists: bool
     size: int
     sha256: str
     mode: int
+
+
+class FileStamp(_FileStampRequired, total=False):
+    type: "FileType"
+
+
+FileType = Literal["file", "symlink", "directory"]
 
 
 class _FollowUpCommandRequired(TypedDict):
@@ -1264,6 +1272,7 @@ class PendingActionView(_PendingActionViewRequired, total=False):
     files: List["PendingActionViewFilesItem"]
     diffTruncated: Literal[True]
     restsOn: List["ActionBelow"]
+    git: str
 
 
 class PendingActionViewPreview(TypedDict, total=False):
@@ -1280,7 +1289,14 @@ class _PendingActionViewFilesItemRequired(TypedDict):
 
 
 class PendingActionViewFilesItem(_PendingActionViewFilesItemRequired, total=False):
+    type: "FileType"
     kind: "FileChangeKind"
+    newType: "FileType"
+    newMode: int
+    target: str
+    protected: Literal[True]
+    renamedFrom: str
+    isGitData: Literal[True]
     to: str
     added: int
     removed: int
@@ -1465,6 +1481,7 @@ class ResolvePendingActionCommand(_ResolvePendingActionCommandRequired, total=Fa
     files: List[str]
     hunks: Dict[str, List[int]]
     withDeps: bool
+    protected: bool
     revision: int
 
 
@@ -2313,6 +2330,7 @@ class _GetDiffDataRequired(TypedDict):
 
 class GetDiffData(_GetDiffDataRequired, total=False):
     revision: int
+    git: str
     nextCursor: str
 
 
@@ -2324,9 +2342,17 @@ class _GetDiffDataFilesItemRequired(TypedDict):
 
 class GetDiffDataFilesItem(_GetDiffDataFilesItemRequired, total=False):
     to: str
+    type: "FileType"
+    oldType: "FileType"
+    target: str
+    oldTarget: str
+    protected: Literal[True]
+    renamedFrom: str
     oldMode: int
     newMode: int
     binary: Literal[True]
+    oldSize: int
+    newSize: int
     lossy: Literal[True]
     gone: Literal[True]
 

@@ -1,14 +1,14 @@
 // Real commands in real boxes, as the user that runs the tests: what start, stop and end look like from outside.
 
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { Server } from "node:net";
 import { delimiter, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { silentLog } from "../../base/log.js";
 import { createNodeProcesses } from "../node-processes.js";
-import { alive, until } from "../processes.test-kit.js";
+import { alive } from "../processes.test-kit.js";
 import type { BoxReport, NetworkGate } from "./box.js";
 import { createSandbox } from "./create-sandbox.js";
 import { allWays, obstacleTo, sandboxRig } from "./sandbox.test-kit.js";
@@ -66,10 +66,16 @@ for (const way of allWays) {
       const { run, project } = sandboxRig(way);
       mkdirSync(join(project, "sub"));
       const made = "echo x > .envrc; mkdir -p .pi/x; ln -s / .mcp.json; echo x > sub/.envrc";
-      const { removed } = await run(`${made}; git init -q . && git config core.pager evil && echo x > .git/hooks/post-merge`, {}, {
-        cwd: join(project, "sub"),
-        command: { shell: `cd ..; ${made}; git init -q . && git config core.pager evil && echo x > .git/hooks/post-merge` },
-      });
+      const { removed } = await run(
+        `${made}; git init -q . && git config core.pager evil && echo x > .git/hooks/post-merge`,
+        {},
+        {
+          cwd: join(project, "sub"),
+          command: {
+            shell: `cd ..; ${made}; git init -q . && git config core.pager evil && echo x > .git/hooks/post-merge`,
+          },
+        },
+      );
       expect(removed).toEqual([
         ".envrc",
         ".git/hooks/post-merge",
@@ -107,14 +113,18 @@ for (const way of allWays) {
       const { run } = sandboxRig(way);
       const tag = `galley-stop-${process.pid}-${way}`;
       const stopping = new AbortController();
-      const ended = run(`trap 'echo asked; exit 3' TERM; (setsid sleep 5000 ${tag} || setsid -f sleep 500) & echo ready; wait`, {}, {
-        signal: stopping.signal,
-        onOutput(chunk) {
-          seen += Buffer.from(chunk).toString("utf8");
-          if (seen.includes("ready")) stopping.abort();
-          return undefined;
+      const ended = run(
+        `trap 'echo asked; exit 3' TERM; TAG=${tag} setsid sleep 5000 & echo ready; wait`,
+        {},
+        {
+          signal: stopping.signal,
+          onOutput(chunk) {
+            seen += Buffer.from(chunk).toString("utf8");
+            if (seen.includes("ready")) stopping.abort();
+            return undefined;
+          },
         },
-      });
+      );
       let seen = "";
       expect(await ended).toMatchObject({ stopped: "aborted", exitCode: 3 });
       expect(seen).toBe("ready\nasked\n");
@@ -124,7 +134,11 @@ for (const way of allWays) {
     test("a command that ignores being asked is killed", async () => {
       const { run } = sandboxRig(way);
       const tag = `galley-deaf-${process.pid}-${way}`;
-      const { stopped, exitCode } = await run(`trap '' TERM; TAG=${tag} sleep 5000 & while :; do wait; done`, {}, { timeoutMs: 300 });
+      const { stopped, exitCode } = await run(
+        `trap '' TERM; TAG=${tag} sleep 5000 & while :; do wait; done`,
+        {},
+        { timeoutMs: 300 },
+      );
       expect({ stopped, exitCode }).toEqual({ stopped: "timed_out", exitCode: 137 });
       expect(alive(tag)).toEqual([]);
     });
@@ -162,7 +176,16 @@ for (const way of allWays) {
       writeFileSync(join(view, "file"), "in the view\n");
       const holder = spawn(
         "unshare",
-        ["--user", "--map-root-user", "--mount", "sh", "-c", 'mount --bind "$0" "$1" && echo ready && exec cat', view, project],
+        [
+          "--user",
+          "--map-root-user",
+          "--mount",
+          "sh",
+          "-c",
+          'mount --bind "$0" "$1" && echo ready && exec cat',
+          view,
+          project,
+        ],
         { stdio: ["pipe", "pipe", "inherit"] },
       );
       onTestFinished(() => void holder.kill("SIGKILL"));
@@ -179,22 +202,27 @@ for (const way of allWays) {
       );
     });
 
-    test("a kill of galley leaves no process and no mount", async () => {
-      const tag = `galley-killed-${process.pid}-${way}`;
-      const { project } = sandboxRig(way);
-      expect(project).toBeDefined();
+    test("if the helper is killed, its command goes with it", async () => {
       const { run } = sandboxRig(way);
-      const ended = run(`TAG=${tag} setsid sleep 5000 & echo ready; wait`, {}, {
-        onOutput() {
-          // The helper alone: as if the system had ended it.
-          for (const pid of alive("galley-box")) if (pid !== process.pid) process.kill(pid, "SIGKILL");
-          return undefined;
+      const tag = `galley-killed-${process.pid}-${way}`;
+      const ended = run(
+        `TAG=${tag} setsid sleep 5000 & echo ready; wait`,
+        {},
+        {
+          onOutput() {
+            for (const pid of alive("galley-box")) if (parentOf(pid) === process.pid) process.kill(pid, "SIGKILL");
+            return undefined;
+          },
         },
-      });
+      );
       expect((await ended).exitCode).toBe(137);
-      await until(() => alive(tag).length === 0);
+      expect(alive(tag)).toEqual([]);
     });
   });
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
 const bubblewrapObstacle = await obstacleTo("bubblewrap");
@@ -227,6 +255,7 @@ describe.skipIf(namespacesObstacle !== undefined)("namespaces", () => {
     ["what is read-only", 'case "$*" in *remount*) true ;; *) false ;; esac'],
     ["private directories", 'case "$*" in *tmpfs*/tmp) true ;; *) false ;; esac'],
     ["covers", 'case "$*" in *empty-directory*) true ;; *) false ;; esac'],
+    ["devices", 'case "$*" in *tmpfs*/dev) true ;; *) false ;; esac'],
     ["the process table", 'case "$*" in *"-t proc"*) true ;; *) false ;; esac'],
   ];
   test.each(lies)("with a mount that lies about %s, the command does not run", async (_, condition) => {
@@ -277,7 +306,8 @@ describe("no mechanism", () => {
 
   test("a bwrap that only runs the command is found out", async () => {
     const directory = temporaryDirectory();
-    const script = '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; cat <&3 >/dev/null; exec 200</; exec "$@"\n';
+    const script =
+      '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; cat <&3 >/dev/null; exec 200</; exec "$@"\n';
     writeFileSync(join(directory, "bwrap"), script);
     chmodSync(join(directory, "bwrap"), 0o755);
     const notes: string[] = [];
@@ -308,7 +338,7 @@ function testGate(): NetworkGate & { isClosed(): boolean } {
   let server: Server | undefined;
   let isClosed = false;
   return {
-    listenScript: `const s=require("net").createServer().listen(${port},"127.0.0.1",()=>process.send("listening",s,()=>process.disconnect()))`,
+    listenScript: `const s=require("net").createServer().listen(${port},"127.0.0.1",()=>process.send("listening",s,()=>process.exit()))`,
     env: { GATE_PORT: port },
     serve(handle) {
       server = handle as Server;
@@ -322,4 +352,3 @@ function testGate(): NetworkGate & { isClosed(): boolean } {
     isClosed: () => isClosed,
   };
 }
-void [createServer, rmdirSync];

@@ -89,7 +89,11 @@ export function pathFor(way: Way, directory: string): string {
 export async function obstacleTo(way: Way): Promise<string | undefined> {
   const directory = temporaryDirectory();
   const env = { ...process.env, HOME: directory, PATH: pathFor(way, directory) };
-  const { mechanism, reason }: SandboxProbe = await createSandbox({ env, projectRoot: undefined, log: silentLog }).probe();
+  const { mechanism, reason }: SandboxProbe = await createSandbox({
+    env,
+    projectRoot: undefined,
+    log: silentLog,
+  }).probe();
   return mechanism === way ? undefined : `${way} cannot be used here: ${reason ?? mechanism}`;
 }
 

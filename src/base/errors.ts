@@ -18,11 +18,12 @@ export type ErrorCode =
   | "no_model"
   | "not_found" // a file or an entry that is not there
   | "pending_unavailable" // a preview was pushed where nothing can hold it
+  | "protected" // an apply would change protected paths without the user's word; `details.files` names them
   | "revision_mismatch" // the pending action is not as the caller saw it
   | "script_mismatch" // a scripted model or server was asked for something else
   | "session_busy" // the conversation is changing, and the answer would not hold
   | "stale_cursor" // the list that a page belongs to has changed
-  | "stale_preview" // files changed since they were previewed; `details.files` names them
+  | "stale_preview" // files changed since they were previewed; `details.files` names them where they are known
   | "start_failed" // the program cannot start as asked
   | "timeout"
   | "tool_failed" // the text is for the model

@@ -16,7 +16,7 @@ import { partShare, type Share } from "./shares.js";
 import { type SplitPlan, type Subset, splitPlan } from "./split-plan.js";
 import { dependentsOf, planOf } from "./stack.js";
 
-export interface DecidedPart extends Pick<Settled, "result" | "code"> {
+export interface DecidedPart extends Pick<Settled, "result" | "code" | "staleFiles"> {
   /** Nothing is left: it was settled as a whole. */
   readonly isWhole: boolean;
   /** Absolute paths of the files concerned. */
@@ -85,7 +85,7 @@ async function partOf(
   const plan = planOf(stored);
   const { id } = stored.action;
   if (!plan) throw new GalleyError("invalid_argument", `Pending action ${id} cannot be split.`);
-  const split = await splitPlan(plan, subset);
+  const split = await splitPlan(plan, subset, decision.action);
   const paths = split.chosen.map(({ path }) => path);
   refuseUnnamed(store, stored, { decision, paths });
   const left = decision.action === "apply" ? split.ifApplied : split.ifDiscarded;

@@ -10,6 +10,13 @@ import { type Group, groupOf, killMarked, signalGroup, signalMembers, whenGroupG
 import type { ProcessEnd, ProcessRequest } from "./processes.js";
 import type { Started } from "./start.js";
 
+type Input = ProcessRequest["stdin"];
+
+/** The child reads what we would read. */
+export function isOurInput(input: Input): input is { readonly isOurs: true } {
+  return typeof input === "object" && "isOurs" in input;
+}
+
 export const stopGraceMs = 2000;
 /** How long to wait for output after the child's end, and for a killed child to end. */
 const closeGraceMs = 500;
@@ -53,7 +60,7 @@ export class Child {
     }).then(() => this.#result());
     process.on("exit", (code, signal) => this.#onExit(code, signal));
     process.stdin?.on("error", () => {}); // a child need not read what it is given
-    process.stdin?.end(request.stdin);
+    if (!isOurInput(request.stdin)) process.stdin?.end(request.stdin);
 
     const cancelTimeout =
       request.timeoutMs === undefined ? undefined : clock.after(request.timeoutMs, () => void this.stop("timed_out"));

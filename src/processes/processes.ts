@@ -20,8 +20,8 @@ export interface ProcessRequest {
   readonly startsNoOthers?: boolean;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Written to standard input, which is then closed; default: no input at all. */
-  readonly stdin?: string | Uint8Array;
+  /** Written to standard input, which is then closed; or what we would read ourselves. Default: no input at all. */
+  readonly stdin?: string | Uint8Array | { readonly isOurs: true };
   /** For a shell command: both streams in one pipe, reported as stdout. The only way to keep their true order. */
   readonly mergesOutput?: boolean;
   /** It runs. What came before, mostly once in a session, is no part of its time. */

@@ -23,7 +23,10 @@ import type { ProviderModel } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { AddedTool } from "./active-tools.js";
 import type { AgentSessionDeps } from "./agent-session-deps.js";
+import type { BashOptions } from "./bash/bash-execution.js";
+import { executeProgram } from "./execute-program.js";
 import type { CycledModel } from "./models/model-control.js";
+import type { ProgramOutcome, ProgramRequest } from "./program.js";
 import { type PromptOptions, prompt } from "./prompt.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
 import { runTool, type ToolRun, type ToolRunRequest } from "./run-tool.js";
@@ -257,7 +260,9 @@ export class AgentSession extends SessionView {
 
   /** For extensions: in the store at once, on record soon after. Returns its id. */
   stagePendingAction(action: NewAction): string {
-    return this.internals.pending.store.push(action);
+    // A plan survives the process and waits for the user, like those of our own tools; a callback cannot wait.
+    const isForReview = action.isForReview ?? (action.work.kind === "plan" && this.staging === "all");
+    return this.internals.pending.store.push({ ...action, isForReview });
   }
 
   /** The id for an action that is staged later. */
@@ -288,12 +293,13 @@ export class AgentSession extends SessionView {
   // The user's own commands, and todos
 
   /** Runs beside the agent; its result becomes part of the conversation, after the run if one is active. */
-  executeBash(
-    command: string,
-    onChunk?: (text: string) => void,
-    options: { excludeFromContext?: boolean } = {},
-  ): Promise<BashResult> {
+  executeBash(command: string, onChunk?: (text: string) => void, options: BashOptions = {}): Promise<BashResult> {
     return this.internals.bash.execute(command, onChunk, options);
+  }
+
+  /** One program without a shell, beside the agent and outside the conversation; what it stages is pending. */
+  executeProgram(request: ProgramRequest): Promise<ProgramOutcome> {
+    return executeProgram(this.internals.deps, request);
   }
 
   /** Ends what runs now; a success when nothing does. */

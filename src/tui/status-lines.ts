@@ -3,6 +3,7 @@
 
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { oneLine } from "../base/sanitize.js";
+import { writtenOut } from "../base/written-out.js";
 import type { AgentMessage, AgentSession, Theme } from "../sdk/index.js";
 
 const maxQueuedLines = 3;
@@ -30,6 +31,27 @@ export function queuedLines(session: AgentSession, key: string | undefined, them
   });
   const rest = texts.length - shown.length;
   return rest > 0 ? [...shown, theme.fg("muted", `   … ${rest} more queued`)] : shown;
+}
+
+export interface PendingFact {
+  readonly id: string;
+  readonly label: string;
+  readonly status?: string;
+}
+
+/** What waits for a decision, the newest first, and how to decide. Too narrow for both: the names are cut, then go. */
+export function pendingLine(actions: readonly PendingFact[], theme: Theme, width: number): string[] {
+  if (actions.length === 0) return [];
+  const hint = width < 60 ? "ctrl+r review" : "ctrl+r review · /apply · /discard";
+  const count = `${actions.length} pending`;
+  const names = actions.map(
+    ({ id, label, status }) => `${id} ${writtenOut(label)}${status === "stale" ? " stale" : ""}`,
+  );
+  const room = width - visibleWidth(count) - hint.length - 9;
+  const shown = room < 12 ? count : `${count}: ${truncateToWidth(names.join(" · "), room, "…")}`;
+  const line = ` ${theme.fg("accent", "◌")} ${shown}`;
+  const gap = " ".repeat(Math.max(3, width - visibleWidth(line) - hint.length - 1));
+  return [truncateToWidth(`${line}${gap}${theme.fg("muted", hint)}`, width)];
 }
 
 function textOf(message: AgentMessage): string {

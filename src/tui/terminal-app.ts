@@ -38,6 +38,10 @@ export interface TerminalApp {
   /** As if the user had typed it. */
   send(text: string, kind?: "steer" | "followUp"): void;
   notice(level: "info" | "warning" | "error", text: string): void;
+  /** Above the editor, as long as it counts; the conversation does not keep it. */
+  hint(text: string, forMs: number): void;
+  /** What to do next, for views that cover the conversation. */
+  readonly tip: string | undefined;
   /** In place of the editor, whose text is kept. Undefined brings the editor back. */
   showDialog(dialog: Component | undefined): void;
   /** On the alternate screen, until `closeView`. */

@@ -8,7 +8,9 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import { listPendingSessions, type PendingLocation } from "../../sdk/pending-sessions.js";
 import { findAction } from "../../sdk/review/find-by-id.js";
+import { maskedReview } from "../../sdk/review/masked-review.js";
 import { projectReview } from "../../sdk/review/project-review.js";
+import { findSecrets } from "../../sdk/secrets/find-secrets.js";
 import { exitCodes, signalCodes } from "../exit-codes.js";
 import { editInEditor, openInEditor } from "../terminal/hand-over.js";
 import { unknownOption, wrongUse } from "../verb-help.js";
@@ -42,7 +44,7 @@ async function review({ id, sessionDir, withExitCode }: ReviewWords): Promise<vo
   for (const signal of Object.keys(signalCodes) as (keyof typeof signalCodes)[])
     process.once(signal, () => stopped.abort(signal));
   const left = await runReview({
-    source: projectReview(location),
+    source: maskedReview(projectReview(location), await findSecrets(location)),
     access: {
       editText: (text, name) => editInEditor(text, name, process.env),
       openFile: (path) => openInEditor(join(cwd, path), process.env),

@@ -44,7 +44,7 @@ export async function takeBack(location: PendingLocation, words: PendingWords): 
     const request = {
       isWholeRoot: true,
       mustFit: true,
-      ...(isPreview ? {} : { apply: { by: "user", reason } as const }),
+      ...(isPreview ? {} : { apply: { by: "user", reason, protected: flags.has("protected") } as const }),
     };
     const done = session[wanted.verb]({ ...request, ...(wanted.verb === "undo" ? { changeId, isRun } : {}) });
     const {

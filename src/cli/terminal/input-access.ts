@@ -21,15 +21,17 @@ export interface InputAccessOptions {
   readonly version: string;
   /** The root of the project, which has one history. */
   readonly root: string;
+  /** Of what is kept in files. */
+  readonly mask: (text: string) => string;
 }
 
 export function createInputAccess(options: InputAccessOptions): InputAccess {
-  const { cwd, agentDir, sessionDir, root, version } = options;
+  const { cwd, agentDir, sessionDir, root, version, mask } = options;
   const location = { cwd, agentDir, sessionDir };
   const keyFile = join(agentDir, "keybindings.json");
   return {
     version,
-    history: openHistory(historyFile(agentDir, root)),
+    history: openHistory(historyFile(agentDir, root), mask),
     keyFile: () => ({ path: keyFile, text: textOf(keyFile) }),
     fileNames: async (signal) => (await import("../../sdk/project/file-names.js")).fileNames(cwd, { agentDir, signal }),
     listDirectory: (path) => listDirectory(resolve(cwd, withHome(path))),

@@ -10,6 +10,9 @@ const names = ["path", "file_path", "paths", "command", "pattern", "pat", "actio
 export function callTarget(args: unknown): string {
   if (typeof args !== "object" || args === null) return "";
   const given = args as Record<string, unknown>;
+  const { pattern, path } = given;
+  if (typeof pattern === "string" && typeof path === "string" && path.trim() !== "")
+    return oneLine(`${pattern} in ${path}`, maxLength);
   for (const name of names) {
     const value = given[name];
     const text = Array.isArray(value) ? value.filter((item) => typeof item === "string").join(" ") : value;

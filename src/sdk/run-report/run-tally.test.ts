@@ -82,6 +82,7 @@ describe("callTarget", () => {
     [{ paths: ["a", "b"] }, "a b"],
     [{ command: "npm\ntest" }, "npm test"],
     [{ path: " ", pattern: "x" }, "x"],
+    [{ path: "src", pattern: "total" }, "total in src"],
     [{ other: "x" }, ""],
     [null, ""],
   ])("%j", (args, target) => expect(callTarget(args)).toBe(target));

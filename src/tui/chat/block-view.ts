@@ -48,7 +48,7 @@ export class BlockView implements ChatBlock {
     if (item.kind !== "tool") return `${folds} ${item.text.length}`;
     const shown = item.result?.content.map((block) => (block.type === "text" ? block.text.length : 0)).join();
     const moment = item.state === "running" ? Math.floor(now() / 100) : 0;
-    return `${folds} ${item.state} ${shown} ${moment}`;
+    return `${folds} ${item.state} ${item.outcome} ${shown} ${moment}`;
   }
 
   #draw(width: number): string[] {
@@ -72,7 +72,7 @@ export class BlockView implements ChatBlock {
         const colour = { info: "muted", warning: "warning", error: "error" }[item.level];
         const sign = { info: "·", warning: "⚠", error: "✗" }[item.level];
         const lines = prefixed(theme.fg(colour, sign), item.text, width).map((line) => theme.fg(colour, line));
-        return item.text.includes("\n") ? ["", ...lines] : lines; // a list stands by itself
+        return item.isFirst || item.text.includes("\n") ? ["", ...lines] : lines; // a list stands by itself
       }
     }
   }

@@ -2,6 +2,7 @@
 // cleans it. A block is final when nothing can change it any more.
 
 import type { AgentMessage, AgentSessionEvent } from "../../sdk/index.js";
+import { pendingIdOf } from "./result-details.js";
 
 export type ChatItem =
   | { readonly kind: "header"; readonly text: string; isFinal: boolean }
@@ -10,7 +11,7 @@ export type ChatItem =
   | { readonly kind: "text"; text: string; isFinal: boolean }
   | ToolItem
   | { readonly kind: "custom"; readonly message: Extract<AgentMessage, { role: "custom" }>; isFinal: boolean }
-  | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFinal: boolean };
+  | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFirst: boolean; isFinal: boolean };
 
 export interface ToolItem {
   readonly kind: "tool";
@@ -22,7 +23,15 @@ export interface ToolItem {
   result?: ToolOutcome;
   startedAt?: number;
   endedAt?: number;
+  /** How what it proposed has ended; absent: it waits. Empty: it is not known here. */
+  outcome?: string;
   isFinal: boolean;
+}
+
+interface Restored {
+  readonly maxBlocks?: number | undefined;
+  /** What still waits for a decision. */
+  readonly pendingIds?: readonly string[];
 }
 
 /** How many blocks of a resumed session are drawn. */
@@ -37,6 +46,8 @@ export class ChatLog {
   /** The blocks of the reply that is coming in, by their index. */
   #open = new Map<number, ChatItem>();
   readonly #calls = new Map<string, ToolItem>();
+  /** The calls that proposed something, by the id of what is pending. */
+  readonly #proposals = new Map<string, ToolItem>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -47,23 +58,33 @@ export class ChatLog {
   }
 
   notice(level: NoticeLevel, text: string): void {
-    this.add({ kind: "notice", level, text, isFinal: true });
+    const isFirst = this.items.at(-1)?.kind !== "notice";
+    this.add({ kind: "notice", level, text, isFirst, isFinal: true });
   }
 
   /** A conversation from a session file: its last blocks, and how many messages came before them. */
-  restore(messages: readonly AgentMessage[], maxBlocks = maxRestored): void {
+  restore(messages: readonly AgentMessage[], { maxBlocks = maxRestored, pendingIds = [] }: Restored = {}): void {
     const from = lastBlocks(messages, maxBlocks);
     if (from > 0)
       this.notice("info", `… ${from.toLocaleString("en")} earlier message${from === 1 ? "" : "s"} (/tree, /export)`);
     for (const message of messages.slice(from)) this.#message(message);
+    for (const [id, item] of this.#proposals) if (!pendingIds.includes(id)) this.#conclude(item, "");
     this.#settle();
   }
 
+  /** These still wait: a session that is resumed learns it after its messages. */
+  markPending(ids: readonly string[]): void {
+    for (const id of ids) {
+      const item = this.#proposals.get(id);
+      if (item?.outcome === "") delete item.outcome;
+    }
+  }
+
   /** Another conversation goes on below what was said so far. */
-  restart(note: string, messages: readonly AgentMessage[], maxBlocks?: number): void {
+  restart(note: string, messages: readonly AgentMessage[], restored?: Restored): void {
     this.#settle();
     this.notice("info", note);
-    this.restore(messages, maxBlocks);
+    this.restore(messages, restored);
   }
 
   apply(event: AgentSessionEvent): void {
@@ -90,6 +111,12 @@ export class ChatLog {
         return;
       case "auto_compaction_end":
         return this.#compacted(event);
+      case "pending_action_changed":
+        if (event.status === "stale") this.#conclude(this.#proposals.get(event.id), "stale");
+        return;
+      case "pending_action_resolved":
+        this.#conclude(this.#proposals.get(event.id), event.outcome);
+        return void this.#proposals.delete(event.id);
       case "retry_fallback_applied":
         return this.notice("warning", `${event.from} does not answer. ${event.to} goes on.`);
       case "agent_settled":
@@ -181,7 +208,15 @@ export class ChatLog {
       endedAt: this.#now(),
       isFinal: true,
     };
+    const item = this.#calls.get(callId);
     this.#change(callId, ended);
+    const pendingId = pendingIdOf(result);
+    if (item && pendingId !== undefined) this.#proposals.set(pendingId, item);
+  }
+
+  /** Only a word of its first line changes: where that has scrolled out it stays as it was printed. */
+  #conclude(item: ToolItem | undefined, outcome: string): void {
+    if (item) item.outcome = outcome;
   }
 
   #endReply(message: Extract<AgentMessage, { role: "assistant" }>): void {

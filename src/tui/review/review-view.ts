@@ -31,6 +31,8 @@ export interface ReviewHost {
   edit(text: string, name: string): Promise<string | undefined>;
   openFile(path: string): Promise<void>;
   copy(text: string): void;
+  /** What the user might do next, below the first line. */
+  tip?(): string | undefined;
 }
 
 const lookEveryMs = 3000;
@@ -134,6 +136,7 @@ export class ReviewView implements FullView {
       now: Date.now(),
       pane: this.#pane,
       seen: this.#seenNow(),
+      tip: this.#host.tip?.(),
     });
     this.#state = drawn.state;
     return drawn.lines;

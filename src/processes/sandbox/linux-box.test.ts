@@ -61,7 +61,7 @@ for (const way of allWays) {
       expect(readdirSync(project)).toEqual([]);
     });
 
-    test("what a command made at a protected path is taken away, and said", async () => {
+    test("X-9: what a command made at a protected path is taken away, and said", async () => {
       const { run, project } = sandboxRig(way);
       mkdirSync(join(project, "sub"));
       const made = "echo x > .envrc; mkdir -p .pi/x; ln -s / .mcp.json; echo x > sub/.envrc";
@@ -142,7 +142,7 @@ for (const way of allWays) {
       expect(alive(tag)).toEqual([]);
     });
 
-    test("what runs in the background ends with the command", async () => {
+    test("X-5: what runs in the background ends with the command", async () => {
       const { run } = sandboxRig(way);
       const tag = `galley-left-${process.pid}-${way}`;
       await run(`TAG=${tag} setsid sleep 5000 >/dev/null 2>&1 & disown; true`);
@@ -257,7 +257,7 @@ describe.skipIf(namespacesObstacle !== undefined)("namespaces", () => {
     ["devices", 'case "$*" in *tmpfs*/dev) true ;; *) false ;; esac'],
     ["the process table", 'case "$*" in *"-t proc"*) true ;; *) false ;; esac'],
   ];
-  test.each(lies)("with a mount that lies about %s, the command does not run", async (_, condition) => {
+  test.each(lies)("X-3: with a mount that lies about %s, the command does not run", async (_, condition) => {
     const { project, rules } = sandboxRig("namespaces");
     const directory = temporaryDirectory();
     const lying = join(directory, "mount");

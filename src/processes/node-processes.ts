@@ -110,7 +110,7 @@ class NodeProcesses implements Processes {
     try {
       return { ...end, box: await boxed.ended() };
     } catch (error) {
-      if (end.stopped !== undefined) return end; // before it began
+      if (end.stopped !== undefined) return { exitCode: 143, stopped: end.stopped }; // before it began
       throw error;
     }
   }

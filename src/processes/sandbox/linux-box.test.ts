@@ -133,13 +133,24 @@ for (const way of allWays) {
     test("a command that ignores being asked is killed", async () => {
       const { run } = sandboxRig(way);
       const tag = `galley-deaf-${process.pid}-${way}`;
-      const { stopped, exitCode } = await run(
-        `trap '' TERM; TAG=${tag} sleep 5000 & while :; do wait; done`,
-        {},
-        { timeoutMs: 300 },
-      );
-      expect({ stopped, exitCode }).toEqual({ stopped: "timed_out", exitCode: 137 });
+      const stopping = new AbortController();
+      const line = `trap '' TERM; TAG=${tag} sleep 5000 & echo ready; while :; do wait; done`;
+      const onOutput = () => {
+        stopping.abort();
+        return undefined;
+      };
+      const { stopped, exitCode } = await run(line, {}, { signal: stopping.signal, onOutput });
+      expect({ stopped, exitCode }).toEqual({ stopped: "aborted", exitCode: 137 });
       expect(alive(tag)).toEqual([]);
+    });
+
+    test("one that is stopped while its box is made did not run, and that is no failure of the box", async () => {
+      const { run, project } = sandboxRig(way);
+      const ends = await Promise.all(
+        [0, 2, 5, 10, 20, 40].map((timeoutMs) => run("touch ran; sleep 5000", {}, { timeoutMs })),
+      );
+      expect(ends.map(({ stopped }) => stopped)).toEqual(Array(6).fill("timed_out"));
+      expect(readdirSync(project).filter((name) => name !== "ran")).toEqual([]);
     });
 
     test("X-5: what runs in the background ends with the command", async () => {

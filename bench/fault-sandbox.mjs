@@ -1,8 +1,10 @@
 // `npm run fault:sandbox`: the long form of the tests of the sandbox. Each escape is shown to succeed without the sandbox
-// and then tried in it, as root and as an ordinary user, with bubblewrap and without. The exit code says whether one got out.
+// and then tried in it, as root and as an ordinary user, with bubblewrap and without. Then a galley with a confined command
+// is killed. The exit code says whether anything got out or was left.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { createReport } from "./kit/fault-report.mjs";
+import { runBoxKills } from "./kit-sandbox/kills.mjs";
 import { obstacle, prepareWorker, ways } from "./kit-sandbox/run-as.mjs";
 import { runEscapes } from "./kit-sandbox/run-escapes.mjs";
 import { runWork } from "./kit-sandbox/run-work.mjs";
@@ -19,6 +21,16 @@ try {
       await report.row(title, { zeros: ["escaped", "otherMechanism"] }, () => runEscapes(prepared, way));
       await report.row(`work as ${way.user}, ${way.mechanism}`, { zeros: ["failed"] }, () => runWork(prepared, way));
     }
+  }
+  const [{ user }] = ways();
+  for (const mechanism of ["bubblewrap", "namespaces"]) {
+    const title = `kill -9 during a confined command, ${mechanism}`;
+    const reason = obstacle({ user, mechanism });
+    if (reason !== undefined) console.log(`${title}: SKIPPED, ${reason}`);
+    else
+      await report.row(title, { zeros: ["survivors", "stubsLeft"] }, () =>
+        runBoxKills(prepared, { mechanism, count: 50 }),
+      );
   }
 } finally {
   rmSync(directory, { recursive: true, force: true });

@@ -62,6 +62,7 @@ async function converse(line: CommandLine, start: Start) {
     ...options,
     settings,
     ...{ ui: ui.session, askCall: ui.askCall, askTrust: ui.askTrust, components: ui.components },
+    ...{ askEscalation: ui.askEscalation, askHost: ui.askHost },
     ...{ mode: "interactive", approval: "unconfined", deferModules: true, confirmApply: applyQuestions.ask },
     defaultAccess: "stage",
     onNoModel: (reason) => {

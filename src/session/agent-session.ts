@@ -1,7 +1,6 @@
 // One conversation and the agent that leads it, as programs use it. A short class: it owns the parts of the session,
 // and every call goes to the part that knows. Safe to call at any moment; every prompt ends in `agent_settled`.
 
-import { GalleyError } from "../base/errors.js";
 import type { Subscriber } from "../loop/event-stream.js";
 import type { ChangeListOptions, Undone, UndoRequest } from "../pending/change-history.js";
 import { decidePending, type PendingDecision } from "../pending/decide-pending.js";
@@ -25,6 +24,7 @@ import type { AddedTool } from "./active-tools.js";
 import type { AgentSessionDeps } from "./agent-session-deps.js";
 import type { BashOptions } from "./bash/bash-execution.js";
 import { executeProgram } from "./execute-program.js";
+import { forceTool } from "./force-tool.js";
 import type { CycledModel } from "./models/model-control.js";
 import type { ProgramOutcome, ProgramRequest } from "./program.js";
 import { type PromptOptions, prompt } from "./prompt.js";
@@ -379,17 +379,7 @@ export class AgentSession extends SessionView {
 
   /** Makes the next model call use this tool, and the one after it none. */
   setForcedToolChoice(name: string): void {
-    if (!this.tools.some((tool) => tool.name === name))
-      throw new GalleyError("invalid_argument", `Tool "${name}" is not currently active.`);
-    if (!this.model || this.model.compat?.supportsToolChoice === false)
-      throw new GalleyError("unsupported", "Current model does not support forcing a specific tool.");
-    this.toolChoiceQueue.pushSequence([{ type: "tool", name }, "none"], {
-      label: "user-force",
-      onResolved: () => {
-        this.internals.wasForced = true;
-      },
-      onRejected: (reason) => (reason === "aborted" || reason === "error" ? "requeue" : undefined),
-    });
+    forceTool(this.internals, name);
   }
 
   // The end

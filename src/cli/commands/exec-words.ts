@@ -37,13 +37,13 @@ export function parseExecWords(words: readonly string[]): ExecWords {
   return {
     ...{ program, args, timeoutMs, isJson: own.includes("--json"), hasExitCode: line.options.has("exit-code") },
     ...accessOf(line),
-    directory: valueOf(line, "cwd"),
-    sessionDir: valueOf(line, "session-dir"),
+    directory: valueIn(line, "cwd"),
+    sessionDir: valueIn(line, "session-dir"),
     assignments: (line.options.get("set") ?? []).map(parseAssignment),
   };
 }
 
-function valueOf({ options }: CommandLine, name: string): string | undefined {
+function valueIn({ options }: CommandLine, name: string): string | undefined {
   return options.get(name)?.[0];
 }
 

@@ -1,8 +1,18 @@
 // Runs the worker as root or as an ordinary user, with bubblewrap or with a PATH that hides it.
 
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSandboxModule } from "./build.mjs";
 
@@ -34,8 +44,7 @@ export function obstacle({ user, mechanism }) {
 
 /** A directory that each user can enter: the module and the worker are in it, and a place for each way. */
 export async function prepareWorker(directory) {
-  for (let path = directory; path !== "/tmp" && path !== dirname(path); path = dirname(path))
-    if (process.getuid() === 0) chmodSync(path, 0o755);
+  if (process.getuid() === 0) openToOthers(directory);
   const module = await buildSandboxModule(directory);
   cpSync(fileURLToPath(new URL(".", import.meta.url)), join(directory, "kit"), { recursive: true });
   const hiding = join(directory, "path-without-bwrap");
@@ -51,6 +60,13 @@ export async function prepareWorker(directory) {
   return { directory, module, worker: join(directory, "kit/worker.mjs"), hiding };
 }
 
+/** Directories of a test run are the user's alone. Nothing above them is touched. */
+function openToOthers(directory) {
+  chmodSync(directory, 0o755);
+  const above = dirname(directory);
+  if (/^galley-/.test(basename(above)) || /^galley-/.test(basename(dirname(above)))) openToOthers(above);
+}
+
 /** What the worker answered: `{probe, results}`. */
 export async function runTasks(prepared, { user, mechanism }, tasks) {
   const base = mkdtempSync(join(prepared.directory, "scene-"));
@@ -59,9 +75,14 @@ export async function runTasks(prepared, { user, mechanism }, tasks) {
   const path = mechanism === "namespaces" ? prepared.hiding : `${process.env.PATH}`;
   // Descriptor 200, as a shell of the user may have it open; it leads out of the project.
   mkdirSync(join(base, "home/outside"), { recursive: true });
-  if (ids !== undefined) for (const name of ["home", "home/outside"]) chownSync(join(base, name), ids.uid, ids.gid);
-  const script = 'exec 200<"$0/home/outside"; exec "$@"';
-  const [file, ...args] = asUser(user, ["/bin/bash", "-c", script, base, process.execPath, prepared.worker]);
+  writeFileSync(join(base, "home/outside/input.kept"), "");
+  if (ids !== undefined)
+    for (const name of ["home", "home/outside", "home/outside/input.kept"])
+      chownSync(join(base, name), ids.uid, ids.gid);
+  const script = 'exec 200<"$0/home/outside" < "$0/home/outside/input.kept"; exec "$@"';
+  const job = join(base, "job.json");
+  writeFileSync(job, JSON.stringify({ base, module: prepared.module, show: [prepared.hiding], tasks }));
+  const [file, ...args] = asUser(user, ["/bin/bash", "-c", script, base, process.execPath, prepared.worker, job]);
   const child = spawn(file, args, {
     cwd: base,
     env: {
@@ -71,9 +92,8 @@ export async function runTasks(prepared, { user, mechanism }, tasks) {
       WORKER_SECRET: "x",
       TMPDIR: prepared.temporary ?? "/tmp",
     },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  child.stdin.end(JSON.stringify({ base, module: prepared.module, show: [prepared.hiding], tasks }));
   let [output, problems] = ["", ""];
   child.stdout.on("data", (chunk) => (output += chunk));
   child.stderr.on("data", (chunk) => (problems += chunk));

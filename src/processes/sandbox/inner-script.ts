@@ -35,7 +35,7 @@ shift 2`;
 const begin = `
 if [ -n "$box_error" ]; then eval "exec 2>&$box_error $box_error>&-"; fi
 eval "printf x >&$box_start && exec $box_start>&-" || exit 1
-unset box_start box_error box_channel box_bash box_node box_script box_path box_fd box_high box_open
+unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE box_start box_error box_channel box_bash box_node box_script box_path box_fd box_high box_open
 exec "$@"`;
 
 const innerScript = `

@@ -2,6 +2,7 @@
 // It builds a new root and moves into it. Any step that fails ends it, and at the end the kernel's own list of mounts must
 // be as planned: a `mount` that only says it worked changes nothing about that list.
 
+import { randomUUID } from "node:crypto";
 import type { MountStep } from "./mount-plan.js";
 import { escaped, type Mount, readOnlyOptions } from "./mount-table.js";
 
@@ -54,7 +55,8 @@ export function namespacesScript(options: NamespacesOptions): string {
     // The last argument is where.
     `mounts() { ${quoted(programs.mount)} "$@" >&2 || { shift $(($# - 1)); fail "cannot mount $1"; }; }`,
     `place() { if [ -d "$1" ]; then ${quoted(programs.mkdir)} -p "$2"; else ${quoted(programs.mkdir)} -p "\${2%/*}" && ${quoted(programs.touch)} "$2"; fi || fail "cannot make $2"; }`,
-    `top=${quoted(top)}`,
+    // File systems of ours have a name that no other has: a mount at the same path proves nothing.
+    `top=${quoted(top)} name=galley-${randomUUID()}`,
     // Unbindable: what is copied into it must not contain it again.
     'mounts --rbind --make-unbindable / "$top"',
     ...steps.flatMap((step) => stepLines(step, options)),
@@ -71,6 +73,8 @@ export function namespacesScript(options: NamespacesOptions): string {
     ...checkLines(options),
     ...(loopback === undefined || !options.hasOwnNetwork ? [] : [`${loopback.map(quoted).join(" ")} >&2`]),
     `cd ${quoted(options.cwd)} || fail "cannot enter the working directory"`,
+    // The helper's own; the command's are among those that follow.
+    "unset PATH OLDPWD",
     ...exports(options.env),
     [
       ...[programs.unshare, "--user", "--keep-caps", `--map-user=${user.uid}`, `--map-group=${user.gid}`, "--"],
@@ -95,9 +99,9 @@ function stepLines(
     case "devices":
       return deviceLines(programs);
     case "processes":
-      return [`mounts -t proc -o nosuid,nodev,noexec proc ${to}`];
+      return [`mounts -t proc -o nosuid,nodev,noexec "$name" ${to}`];
     case "empty":
-      return [`mounts -t tmpfs -o nosuid,nodev,mode=${step.isWritable ? "1777" : "0755"} tmpfs ${to}`];
+      return [`mounts -t tmpfs -o nosuid,nodev,mode=${step.isWritable ? "1777" : "0755"} "$name" ${to}`];
     case "cover": {
       const source = { directory: emptyDirectory, file: emptyFile, socket: "/dev/null" }[step.type];
       return [`mounts -o bind,ro,nosuid,nodev,noexec ${quoted(source)} ${to}`];
@@ -115,7 +119,7 @@ function deviceLines({ mkdir, touch, ln }: NamespacesPrograms): string[] {
   const names = ["null", "zero", "full", "random", "urandom", "tty"];
   const nodes = names.map((name) => `"$top/dev/${name}"`).join(" ");
   return [
-    'mounts -t tmpfs -o nosuid,mode=0755 tmpfs "$top/dev"',
+    'mounts -t tmpfs -o nosuid,mode=0755 "$name" "$top/dev"',
     `${quoted(mkdir)} "$top/dev/pts" && ${quoted(mkdir)} -m 1777 "$top/dev/shm" && ${quoted(touch)} ${nodes} || fail "cannot make /dev"`,
     ...names.map((name) => `mounts -o bind,ro,nosuid,noexec /dev/${name} "$top/dev/${name}"`),
     'mounts -t devpts -o newinstance,ptmxmode=0666,mode=0620,nosuid,noexec devpts "$top/dev/pts"',
@@ -141,21 +145,23 @@ function checkLines({ steps, mounts, readOnlyProcesses, programs }: NamespacesOp
     ...mounts.filter((mount) => !becomesReadOnly(mount, steps)).map(({ path }) => path),
     "/dev/pts",
   ].filter((path) => path !== "/");
-  const needed = [...steps.map(({ path }) => path), ...readOnlyProcesses];
+  const isNew = (step: MountStep) => step.kind !== "bind" && step.kind !== "cover";
+  const needed = [...steps.filter((step) => !isNew(step)).map(({ path }) => path), ...readOnlyProcesses];
+  const filled = steps.filter(isNew).map(({ path }) => path);
   return [
     `writable=${quoted(`\n${mayBeWritable.map(escaped).join("\n")}\n`)} seen='\n'`,
     "set -f; IFS='\n'",
     `for line in $(${quoted(programs.cat)} /proc/self/mountinfo); do`,
     "  IFS=' '; set -- $line",
-    '  seen="$seen$5\n"',
+    '  seen="$seen$5 \n"',
+    '  case $line in *" - "*" $name "*) seen="$seen$5 $name\n" ;; esac',
     '  case ",$6," in *,ro,*) continue ;; esac',
     '  case $writable in *"\n$5\n"*) ;; *) fail "$5 is writable" ;; esac',
     "done",
     "IFS='\n'",
-    `needed=${quoted(needed.map(escaped).join("\n"))}`,
-    "for path in $needed; do",
-    '  case $seen in *"\n$path\n"*) ;; *) fail "$path is not mounted" ;; esac',
-    "done",
+    `needed=${quoted(needed.map(escaped).join("\n"))} filled=${quoted(filled.map(escaped).join("\n"))}`,
+    'for path in $needed; do case $seen in *"\n$path \n"*) ;; *) fail "$path is not mounted" ;; esac; done',
+    'for path in $filled; do case $seen in *"\n$path $name\n"*) ;; *) fail "$path is not new" ;; esac; done',
     "IFS=' \t\n'; set +f; set --",
   ];
 }

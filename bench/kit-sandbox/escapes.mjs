@@ -8,7 +8,15 @@ const connect = (where) =>
 /** For `npm test`: one of each kind. */
 const short = new Set([
   ...["write outside", "hard link from outside", "symbolic link to outside", "shared temporary directory"],
-  ...["root of a process", "descriptor 200", "descriptors of the helper", "a mount", "to enter a namespace", "signals"],
+  ...[
+    "root of a process",
+    "descriptor 200",
+    "standard input",
+    "descriptors of the helper",
+    "a mount",
+    "to enter a namespace",
+    "signals",
+  ],
   ...["environment of galley", "a survivor without a trace", "a terminal", "UNIX socket", "abstract socket", "TCP"],
   ...["key in the home", "agent directory", "hook", "another .git in its place", "new .vscode", "kernel settings"],
   ...["modes of devices", "new repository with a hook"],
@@ -43,6 +51,12 @@ export const escapes = [
   { name: "directory of a process", command: 'echo x > "/proc/$VICTIM/cwd/new"', happened: 'test -e "$OUT/new"' },
   { name: "descriptor of a process", command: 'echo x > "/proc/$VICTIM/fd/3/new"', happened: 'test -e "$OUT/new"' },
   { name: "descriptor 200", command: "echo x > /proc/self/fd/200/new", happened: 'test -e "$OUT/new"' },
+  {
+    name: "standard input",
+    command: "echo x >> /proc/self/fd/0",
+    happened: 'grep -q x "$OUT/input.kept"',
+    input: "ours",
+  },
   {
     name: "descriptors of the helper",
     command: 'for p in /proc/[0-9]*/fd/*; do { echo x > "$p/new"; } 2>/dev/null; done; true',

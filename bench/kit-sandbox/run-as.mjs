@@ -1,7 +1,17 @@
 // Runs the worker as root or as an ordinary user, with bubblewrap or with a PATH that hides it.
 
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSandboxModule } from "./build.mjs";
@@ -65,9 +75,14 @@ export async function runTasks(prepared, { user, mechanism }, tasks) {
   const path = mechanism === "namespaces" ? prepared.hiding : `${process.env.PATH}`;
   // Descriptor 200, as a shell of the user may have it open; it leads out of the project.
   mkdirSync(join(base, "home/outside"), { recursive: true });
-  if (ids !== undefined) for (const name of ["home", "home/outside"]) chownSync(join(base, name), ids.uid, ids.gid);
-  const script = 'exec 200<"$0/home/outside"; exec "$@"';
-  const [file, ...args] = asUser(user, ["/bin/bash", "-c", script, base, process.execPath, prepared.worker]);
+  writeFileSync(join(base, "home/outside/input.kept"), "");
+  if (ids !== undefined)
+    for (const name of ["home", "home/outside", "home/outside/input.kept"])
+      chownSync(join(base, name), ids.uid, ids.gid);
+  const script = 'exec 200<"$0/home/outside" < "$0/home/outside/input.kept"; exec "$@"';
+  const job = join(base, "job.json");
+  writeFileSync(job, JSON.stringify({ base, module: prepared.module, show: [prepared.hiding], tasks }));
+  const [file, ...args] = asUser(user, ["/bin/bash", "-c", script, base, process.execPath, prepared.worker, job]);
   const child = spawn(file, args, {
     cwd: base,
     env: {
@@ -77,9 +92,8 @@ export async function runTasks(prepared, { user, mechanism }, tasks) {
       WORKER_SECRET: "x",
       TMPDIR: prepared.temporary ?? "/tmp",
     },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  child.stdin.end(JSON.stringify({ base, module: prepared.module, show: [prepared.hiding], tasks }));
   let [output, problems] = ["", ""];
   child.stdout.on("data", (chunk) => (output += chunk));
   child.stderr.on("data", (chunk) => (problems += chunk));

@@ -1,13 +1,11 @@
-// Runs a job as the user that started it: each command in a fresh scene, with or without a box. The job is JSON on standard
-// input, the answers are JSON on standard output.
+// Runs a job as the user that started it: each command in a fresh scene, with or without a box. The job is a JSON file,
+// the answers are JSON on standard output. Standard input is a file outside of the project.
 
 import { spawnSync } from "node:child_process";
-import { createRequire } from "node:module";
+import { readFileSync, writeFileSync } from "node:fs";
 import { closeScene, makeScene, resetScene, until } from "./scene.mjs";
 
-const job = JSON.parse(
-  await new Response(createRequire(import.meta.url)("node:stream").Readable.toWeb(process.stdin)).text(),
-);
+const job = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { createNodeProcesses, createSandbox, silentLog } = await import(job.module);
 const scene = await makeScene(job.base);
 const env = { ...process.env, HOME: scene.home, XDG_RUNTIME_DIR: scene.runtime };
@@ -22,8 +20,9 @@ await processes.shutdown();
 await closeScene(scene);
 process.stdout.write(JSON.stringify(answer), () => process.exit());
 
-async function perform({ command, happened, counts, isBoxed, rules = {}, prepare, timeoutMs, file, args }) {
+async function perform({ command, happened, counts, isBoxed, rules = {}, prepare, input, timeoutMs, file, args }) {
   resetScene(scene);
+  writeFileSync(`${scene.outside}/input.kept`, "");
   if (prepare !== undefined)
     spawnSync("/bin/sh", ["-c", prepare], { cwd: scene.project, env: { ...env, ...scene.variables } });
   const counted = counts === undefined ? 0 : scene[counts];
@@ -33,6 +32,7 @@ async function perform({ command, happened, counts, isBoxed, rules = {}, prepare
     result.end = await processes.run({
       command: file === undefined ? { shell: command } : { file, args },
       cwd: scene.project,
+      ...(input === "ours" ? { stdin: { isOurs: true } } : {}),
       timeoutMs,
       box: isBoxed
         ? await sandbox.box({

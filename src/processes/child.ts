@@ -6,16 +6,10 @@ import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.js";
 import { ProcessOutput } from "./child-output.js";
+import { giveInput } from "./own-input.js";
 import { type Group, groupOf, killMarked, signalGroup, signalMembers, whenGroupGone } from "./process-table.js";
 import type { ProcessEnd, ProcessRequest } from "./processes.js";
 import type { Started } from "./start.js";
-
-type Input = ProcessRequest["stdin"];
-
-/** The child reads what we would read. */
-export function isOurInput(input: Input): input is { readonly isOurs: true } {
-  return typeof input === "object" && "isOurs" in input;
-}
 
 export const stopGraceMs = 2000;
 /** How long to wait for output after the child's end, and for a killed child to end. */
@@ -59,8 +53,7 @@ export class Child {
       this.#end = resolve;
     }).then(() => this.#result());
     process.on("exit", (code, signal) => this.#onExit(code, signal));
-    process.stdin?.on("error", () => {}); // a child need not read what it is given
-    if (!isOurInput(request.stdin)) process.stdin?.end(request.stdin);
+    giveInput(request.stdin, process.stdin);
 
     const cancelTimeout =
       request.timeoutMs === undefined ? undefined : clock.after(request.timeoutMs, () => void this.stop("timed_out"));

@@ -8,8 +8,9 @@ import { type Clock, systemClock } from "../base/clock.js";
 import { GalleyError } from "../base/errors.js";
 import { randomIds } from "../base/ids.js";
 import type { Log } from "../base/log.js";
-import { Child, isOurInput, stopGraceMs } from "./child.js";
+import { Child, stopGraceMs } from "./child.js";
 import { childEnvironment, type Environment } from "./child-environment.js";
+import { inputKind } from "./own-input.js";
 import { type Group, isGroupAlive, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
 import type { ProcessEnd, Processes, ProcessRequest } from "./processes.js";
 import { Reaper } from "./reaper.js";
@@ -109,7 +110,7 @@ class NodeProcesses implements Processes {
     try {
       return { ...end, box: await boxed.ended() };
     } catch (error) {
-      if (end.stopped !== undefined) return end; // before it began
+      if (end.stopped !== undefined) return { exitCode: 143, stopped: end.stopped }; // before it began
       throw error;
     }
   }
@@ -121,7 +122,7 @@ class NodeProcesses implements Processes {
       env,
       detached: true, // its own group and session
       stdio: [
-        request.stdin === undefined ? "ignore" : isOurInput(request.stdin) ? "inherit" : "pipe",
+        inputKind(request.stdin, boxed !== undefined),
         "pipe",
         command.mergesOutput && boxed === undefined ? "ignore" : "pipe",
         ...(boxed?.stdio ?? []),

@@ -1,4 +1,4 @@
-// A killed galley with a staged view, in short. `node bench/sandbox-kills.mjs` runs the same with larger numbers.
+// A killed galley with a staged view, in short. `npm run fault:sandbox` runs the same with larger numbers.
 
 import { describe, expect, it } from "vitest";
 import { buildLayerModule } from "../../../bench/kit-layer/build.mjs";

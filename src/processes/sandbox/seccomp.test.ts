@@ -62,7 +62,7 @@ const numbers = {
   },
 } as const;
 
-describe.each<FilterArchitecture>(["x64", "arm64"])("the filter for %s", (architecture) => {
+describe.each<FilterArchitecture>(["x64", "arm64"])("X-6: the filter for %s", (architecture) => {
   const open = seccompFilter(architecture, { refusesUnixSockets: false });
   const strict = seccompFilter(architecture, { refusesUnixSockets: true });
   const number = numbers[architecture];

@@ -3,14 +3,13 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { Server } from "node:net";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { silentLog } from "../../base/log.js";
 import { createNodeProcesses } from "../node-processes.js";
 import { alive } from "../processes.test-kit.js";
 import type { BoxReport, NetworkGate } from "./box.js";
-import { createSandbox } from "./create-sandbox.js";
 import { allWays, obstacleTo, sandboxRig } from "./sandbox.test-kit.js";
 
 for (const way of allWays) {
@@ -62,7 +61,7 @@ for (const way of allWays) {
       expect(readdirSync(project)).toEqual([]);
     });
 
-    test("what a command made at a protected path is taken away, and said", async () => {
+    test("X-9: what a command made at a protected path is taken away, and said", async () => {
       const { run, project } = sandboxRig(way);
       mkdirSync(join(project, "sub"));
       const made = "echo x > .envrc; mkdir -p .pi/x; ln -s / .mcp.json; echo x > sub/.envrc";
@@ -134,16 +133,27 @@ for (const way of allWays) {
     test("a command that ignores being asked is killed", async () => {
       const { run } = sandboxRig(way);
       const tag = `galley-deaf-${process.pid}-${way}`;
-      const { stopped, exitCode } = await run(
-        `trap '' TERM; TAG=${tag} sleep 5000 & while :; do wait; done`,
-        {},
-        { timeoutMs: 300 },
-      );
-      expect({ stopped, exitCode }).toEqual({ stopped: "timed_out", exitCode: 137 });
+      const stopping = new AbortController();
+      const line = `trap '' TERM; TAG=${tag} sleep 5000 & echo ready; while :; do wait; done`;
+      const onOutput = () => {
+        stopping.abort();
+        return undefined;
+      };
+      const { stopped, exitCode } = await run(line, {}, { signal: stopping.signal, onOutput });
+      expect({ stopped, exitCode }).toEqual({ stopped: "aborted", exitCode: 137 });
       expect(alive(tag)).toEqual([]);
     });
 
-    test("what runs in the background ends with the command", async () => {
+    test("one that is stopped while its box is made did not run, and that is no failure of the box", async () => {
+      const { run, project } = sandboxRig(way);
+      const ends = await Promise.all(
+        [0, 2, 5, 10, 20, 40].map((timeoutMs) => run("touch ran; sleep 5000", {}, { timeoutMs })),
+      );
+      expect(ends.map(({ stopped }) => stopped)).toEqual(Array(6).fill("timed_out"));
+      expect(readdirSync(project).filter((name) => name !== "ran")).toEqual([]);
+    });
+
+    test("X-5: what runs in the background ends with the command", async () => {
       const { run } = sandboxRig(way);
       const tag = `galley-left-${process.pid}-${way}`;
       await run(`TAG=${tag} setsid sleep 5000 >/dev/null 2>&1 & disown; true`);
@@ -258,7 +268,7 @@ describe.skipIf(namespacesObstacle !== undefined)("namespaces", () => {
     ["devices", 'case "$*" in *tmpfs*/dev) true ;; *) false ;; esac'],
     ["the process table", 'case "$*" in *"-t proc"*) true ;; *) false ;; esac'],
   ];
-  test.each(lies)("with a mount that lies about %s, the command does not run", async (_, condition) => {
+  test.each(lies)("X-3: with a mount that lies about %s, the command does not run", async (_, condition) => {
     const { project, rules } = sandboxRig("namespaces");
     const directory = temporaryDirectory();
     const lying = join(directory, "mount");
@@ -282,53 +292,6 @@ describe.skipIf(namespacesObstacle !== undefined)("namespaces", () => {
       /^Sandbox failed to start: /,
     );
     expect(existsSync(join(project, "ran"))).toBe(false);
-  });
-});
-
-describe("no mechanism", () => {
-  test("without user namespaces the reason is told, and no box is made", async () => {
-    const directory = temporaryDirectory();
-    for (const name of ["bwrap", "unshare"]) {
-      writeFileSync(join(directory, name), '#!/bin/sh\necho "unshare failed: Operation not permitted" >&2\nexit 1\n');
-      chmodSync(join(directory, name), 0o755);
-    }
-    const notes: string[] = [];
-    const log = { ...silentLog, trace: (_: string, text: string) => void notes.push(text) };
-    const env = { HOME: directory, PATH: directory };
-    const sandbox = createSandbox({ env, projectRoot: undefined, log, systemPath: directory });
-    expect(await sandbox.probe()).toEqual({
-      mechanism: "none",
-      reason: "User namespaces are not allowed here (container or kernel setting).",
-    });
-    await expect(sandbox.box(sandboxRig("bubblewrap").rules)).rejects.toMatchObject({ code: "unsupported" });
-    expect(notes[0]).toBe("The sandbox does not use bubblewrap: unshare failed: Operation not permitted.");
-  });
-
-  test("a bwrap that only runs the command is found out", async () => {
-    const directory = temporaryDirectory();
-    const script =
-      '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; cat <&3 >/dev/null; exec 200</; exec "$@"\n';
-    writeFileSync(join(directory, "bwrap"), script);
-    chmodSync(join(directory, "bwrap"), 0o755);
-    const notes: string[] = [];
-    const log = { ...silentLog, trace: (_: string, text: string) => void notes.push(text) };
-    const path = `${directory}${delimiter}${process.env.PATH}`;
-    await createSandbox({ env: { ...process.env, PATH: path }, projectRoot: undefined, log }).probe();
-    expect(notes[0]).toBe("The sandbox does not use bubblewrap: a confined command could write outside.");
-  });
-
-  test("a program in the project is not used", async () => {
-    const project = temporaryDirectory();
-    writeFileSync(join(project, "bwrap"), "#!/bin/sh\ntouch ran\n");
-    chmodSync(join(project, "bwrap"), 0o755);
-    const env = { ...process.env, PATH: `${project}${delimiter}${process.env.PATH}` };
-    await createSandbox({ env, projectRoot: project, log: silentLog }).probe();
-    expect(readdirSync(project)).toEqual(["bwrap"]);
-  });
-
-  test("Windows and others are told by name", async () => {
-    const sandbox = createSandbox({ env: process.env, projectRoot: undefined, log: silentLog, platform: "freebsd" });
-    expect(await sandbox.probe()).toEqual({ mechanism: "none", reason: "galley cannot confine commands on freebsd." });
   });
 });
 

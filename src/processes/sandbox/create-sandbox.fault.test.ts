@@ -1,4 +1,4 @@
-// The short form of `npm run fault:sandbox`: ways out of the sandbox, each shown to work without it, and daily work in it.
+// X-4 among others. The short form of `npm run fault:sandbox`: ways out of the sandbox, each shown to work without it, and daily work in it.
 // As root both users are tried, and always both mechanisms.
 
 import { describe, expect, test } from "vitest";

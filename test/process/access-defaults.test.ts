@@ -140,7 +140,7 @@ describe("the access of a front end", () => {
   });
 });
 
-describe("escalation over RPC", () => {
+describe("X-8: escalation over RPC", () => {
   const command = "touch ../escaped; echo ran # the whole of it";
   const ask = async (answer: (frame: Record<string, unknown>) => object | undefined) => {
     const server = await startScriptedServer([

@@ -40,10 +40,9 @@ function setAccess(app: TerminalApp, mode: AccessMode): void {
   app.notice("info", `Access: ${mode}. ${meaning[mode]}`);
 }
 
-/** Said once, to a user who has not worked here before. */
+/** Said once, to a user who has not worked here before. Short: one line also in a narrow window. */
 export function firstAccessLine({ access }: Pick<AgentSession, "access">): string {
-  const about = access === "custom" ? "As your settings say." : meaning[access];
-  return `Access: ${access}. ${about} Ctrl-S or /access changes it.`;
+  return `Access: ${access}. /access changes it.`;
 }
 
 /** What this machine does for it. */

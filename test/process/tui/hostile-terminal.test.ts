@@ -100,7 +100,7 @@ describe.skipIf(!tmuxVersion)(`a real terminal${tmuxVersion ? "" : ` (${withoutT
       openAi.text("Done."),
     ];
     const { terminal, start } = await openTerminal({ replies, columns: 130, rows: 30 });
-    await start();
+    await start("--set", "approval.mode=ask");
     const from = terminal.bytes.length;
     terminal.write("go");
     terminal.keys("Enter");

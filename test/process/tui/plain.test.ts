@@ -161,7 +161,7 @@ describe.skipIf(!tmuxVersion)(`plain mode${tmuxVersion ? "" : ` (${withoutTmux})
     const replies = commands.map((command, index) => call("bash", { command }, `c${index}`));
     const rig = await openTerminal({ replies: [...replies, openAi.text("Done \u001b[31mred\u202e.")], rows: 90 });
     const { terminal, cwd, agentDir, server } = rig;
-    terminal.galley("--plain", "go");
+    terminal.galley("--plain", "--access", "full", "go");
     const answer = async (command: string, ...lines: string[]) => {
       await terminal.until(
         (screen) => screen.slice(screen.lastIndexOf("question: Run bash?")).includes(`question: command: ${command}`),

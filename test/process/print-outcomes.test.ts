@@ -172,10 +172,14 @@ describe("the exit code", () => {
   });
 
   it("is 6 for a run that failed because it was not allowed", async () => {
-    const refused = await galley("--stage", "-p", "run touch made");
+    writeFileSync(
+      join(cwd, "guard.mjs"),
+      'export default (pi) => pi.on("tool_call", () => ({ block: true, reason: "No." }));',
+    );
+    const refused = await galley("-e", join(cwd, "guard.mjs"), "-p", "run touch made");
     expect([refused.code, refused.stdout]).toEqual([6, ""]);
-    expect(refused.stderr).toContain("Refused: commands bypass staging. Use --allow-exec to permit them.");
-    expect((await galley("--stage", "--allow-exec", "-p", "run false")).code).toBe(3);
+    expect(refused.stderr).toContain("No.");
+    expect((await galley("--access", "full", "-p", "run false")).code).toBe(3);
   });
 
   it("is 6 when --yes finds a place that may not be written any more", async () => {

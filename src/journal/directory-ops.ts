@@ -72,6 +72,7 @@ export async function revertDirectoryOp(deps: SerialStepContext, op: StoredOp): 
   if (backup === undefined || !(await statAt(deps, op.backup))) return true;
   if (typesOf(op).before === "directory") {
     await disk.rename(backup, target);
+    await pins.sync([dirname(op.path), dirname(op.backup)]); // as when a directory is put in place
     return false;
   }
   try {

@@ -6,7 +6,15 @@ import type { ChangeOutcome } from "../preview/change-writer.js";
 import { stateOfOp } from "./carry-out.js";
 import type { ChangeDisk } from "./change-set.js";
 import { ForeignChange, failingFor, recoveryNeeded } from "./failures.js";
-import { type Ending, type FinishContext, finish, forget, rollBack, rollForward } from "./finish.js";
+import {
+  type Ending,
+  type FinishContext,
+  finish,
+  forget,
+  rollBack,
+  rollForward,
+  syncMovedDirectories,
+} from "./finish.js";
 import { JournalFile, journalPaths, readJournal } from "./journal-file.js";
 import { statAt } from "./look-at.js";
 import { turnedLinks } from "./op-types.js";
@@ -81,6 +89,7 @@ async function completeStep6(
 
 /** False when another program has changed a target. */
 async function tryRollForward(deps: FinishContext, begin: JournalState["begin"]): Promise<boolean> {
+  await syncMovedDirectories(deps, begin);
   const left = await pendingOps(deps, begin.ops);
   if (!left) return false;
   try {

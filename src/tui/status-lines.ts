@@ -39,16 +39,22 @@ export interface PendingFact {
   readonly status?: string;
 }
 
-/** What waits for a decision, the newest first, and how to decide. Too narrow for both: the names are cut, then go. */
+/**
+ * What waits for a decision, the newest first, and how to decide. Too narrow for both: first the ways to decide unseen go,
+ * then the names are cut, then they go.
+ */
 export function pendingLine(actions: readonly PendingFact[], theme: Theme, width: number): string[] {
   if (actions.length === 0) return [];
-  const hint = width < 60 ? "ctrl+r review" : "ctrl+r review · /apply · /discard";
   const count = `${actions.length} pending`;
   const names = actions.map(
     ({ id, label, status }) => `${id} ${writtenOut(label)}${status === "stale" ? " stale" : ""}`,
   );
-  const room = width - visibleWidth(count) - hint.length - 9;
-  const shown = room < 12 ? count : `${count}: ${truncateToWidth(names.join(" · "), room, "…")}`;
+  const all = names.join(" · ");
+  const roomBeside = (hint: string) => width - visibleWidth(count) - hint.length - 9;
+  const [short, long] = ["ctrl+r review", "ctrl+r review · /apply · /discard"];
+  const hint = visibleWidth(all) <= roomBeside(long) ? long : short;
+  const room = roomBeside(hint);
+  const shown = room < 12 ? count : `${count}: ${truncateToWidth(all, room, "…")}`;
   const line = ` ${theme.fg("accent", "◌")} ${shown}`;
   const gap = " ".repeat(Math.max(3, width - visibleWidth(line) - hint.length - 1));
   return [truncateToWidth(`${line}${gap}${theme.fg("muted", hint)}`, width)];

@@ -21,7 +21,7 @@ export class BlockView implements ChatBlock {
   constructor(item: ChatItem, look: ChatLook) {
     this.item = item;
     this.#look = look;
-    this.#markdown = item.kind === "text" ? new Markdown("", 1, 0, look.markdown) : undefined;
+    this.#markdown = item.kind === "text" && item.isMarkdown ? new Markdown("", 1, 0, look.markdown) : undefined;
   }
 
   get isFinal(): boolean {
@@ -60,8 +60,9 @@ export class BlockView implements ChatBlock {
       case "user":
         return ["", ...prefixed(theme.fg("accent", "›"), item.text, width), ...images(item.images, theme)];
       case "text":
-        this.#markdown?.setText(sanitizeForTerminal(item.text));
-        return ["", ...(this.#markdown?.render(width) ?? [])];
+        if (!this.#markdown) return ["", ...prefixed("", item.text, width)];
+        this.#markdown.setText(sanitizeForTerminal(item.text));
+        return ["", ...this.#markdown.render(width)];
       case "thinking":
         return ["", ...thoughtLines(item.text, { theme, width, isUnfolded: areThoughtsUnfolded })];
       case "tool":
@@ -91,11 +92,12 @@ export class BlockView implements ChatBlock {
   }
 }
 
-/** A sign before the first line, and the others set in below it. */
+/** A sign before the first line, and the others set in below it. An empty one takes no place. */
 function prefixed(sign: string, text: string, width: number): string[] {
   const lines = sanitizeForTerminal(text.trim())
     .split("\n")
     .flatMap((line) => wrapTextWithAnsi(line.replaceAll("\t", "    "), Math.max(1, width - 3)));
+  if (sign === "") return lines.map((line) => ` ${line}`);
   return lines.map((line, index) => ` ${index === 0 ? sign : " ".repeat(visibleWidth(sign))} ${line}`);
 }
 

@@ -7,9 +7,9 @@ import { writtenOut } from "../../base/written-out.js";
 import { stateSigns } from "../../render/look.js";
 import type { Theme } from "../../sdk/index.js";
 import { cutTo } from "./cut-to.js";
-import { keyOf, reviewKeys } from "./review-keys.js";
+import { keyOf, type ReviewAct, reviewKeys } from "./review-keys.js";
 import { listRows, selectedRow } from "./review-list.js";
-import type { ReviewState, Scope } from "./review-model.js";
+import type { ReviewState } from "./review-model.js";
 import { shortened } from "./review-rows.js";
 import { scopeOf, selectedAction } from "./review-scope.js";
 import { discardedReason, staleText } from "./review-state.js";
@@ -117,12 +117,18 @@ function spread(left: string, right: string, columns: number): string {
   return `${left}${" ".repeat(Math.max(1, columns - visibleWidth(left) - visibleWidth(right)))}${right}`;
 }
 
-export function tabsLine(state: ReviewState, { theme }: { theme: Theme }): string {
+/** With the two keys that lead on from everywhere at its end. */
+export function tabsLine(state: ReviewState, { columns, theme }: { columns: number; theme: Theme }): string {
   const tab = (key: string, name: string, isOpen: boolean) =>
     isOpen ? theme.bold(`[${key} ${name}]`) : theme.fg("muted", ` ${key} ${name} `);
   const pending = state.actions.length - (state.gone ? 1 : 0);
   const marks = state.marks.size > 0 ? `  ${theme.fg("accent", `● ${state.marks.size} marked`)}` : "";
-  return ` ${tab("1", `Pending ${pending}`, state.tab === "pending")} ${tab("2", `Changes ${state.changes.length}`, state.tab === "changes")}${marks}`;
+  const [one, two] = [keyOf(state.keys, "review.pendingTab"), keyOf(state.keys, "review.changesTab")];
+  const text = ` ${tab(one, `Pending ${pending}`, state.tab === "pending")} ${tab(two, `Changes ${state.changes.length}`, state.tab === "changes")}${marks}`;
+  const [help, close] = [keyOf(state.keys, "review.help"), keyOf(state.keys, "review.close")];
+  const room = columns - visibleWidth(text) - 2;
+  const end = [`${help} keys   ${close} close`, `${help} ${close}`].find((each) => each.length <= room) ?? "";
+  return spread(text, theme.fg("muted", end), columns - 1);
 }
 
 /** As many rows as it takes: what can be decided is never left out. */
@@ -149,40 +155,53 @@ function modeText({ mode }: ReviewState): string {
 
 /** The first are never left out. */
 function pieces(state: ReviewState): { needed: string[]; others: string[] } {
+  const key = (act: ReviewAct) => keyOf(state.keys, act);
+  /** Empty where no key does it. */
+  const piece = (act: ReviewAct, words: string) => (key(act) === "" ? "" : `${key(act)} ${words}`);
+  const undo = piece("review.undo", "undo");
+  const redo = piece("review.redo", "redo");
   if (state.tab === "changes")
     return {
-      needed: [`${keyOf("review.undo")} stage the undo of ${state.changeId ?? "the newest change"}`],
-      others: ["U redo", "enter diff", "?", "q"],
+      needed: [piece("review.undo", `stage the undo of ${state.changeId ?? "the newest change"}`)],
+      others: [redo, piece("review.open", "diff")],
     };
   const [here, file, all] = (["here", "file", "action"] as const).map((level) => scopeOf(state, level));
   const action = selectedAction(state);
   const isAsked = state.question !== undefined && state.question.key === action?.key;
-  if (state.busy) return { needed: [`${state.busy.key} ${state.busy.word}`], others: ["?", "q"] };
-  if (!here || !file || !all) return { needed: [], others: ["u undo", "U redo", "?", "q"] };
+  if (state.busy) return { needed: [`${state.busy.key} ${state.busy.word}`], others: [] };
+  if (!here || !file || !all) return { needed: [], others: [undo, redo] };
+  const parts =
+    all.words === "it"
+      ? []
+      : [
+          piece("review.applyHunk", `apply ${here.words}`),
+          ...(file.words === "file" ? [piece("review.applyFile", "file")] : []),
+        ];
+  const discards = (["review.discardHunk", "review.discardFile", "review.discardAll"] as const).map(key).filter(Boolean);
+  const discard = discards.length === 0 ? "" : `${discards.join(" ")} discard`;
   if (isAsked)
     return {
-      needed: [`Apply ${action?.key}?`, `Y yes, ${all.words}`, "D no", ...partPieces(here, file, all), "esc later"],
-      others: ["?"],
+      needed: [
+        `Apply ${action?.key}?`,
+        piece("review.applyAll", `yes, ${all.words}`),
+        piece("review.discardAll", "no"),
+        ...parts,
+        piece("review.back", "later"),
+      ],
+      others: [],
     };
   if (action?.status === "stale")
     return {
-      needed: [`${keyOf("review.rebase")} rebase`, `x X D discard ${here.words} / file / ${all.words}`],
-      others: ["?", "q"],
+      needed: [piece("review.rebase", "rebase"), `${discard} ${here.words} / file / ${all.words}`],
+      others: [],
     };
-  return {
-    needed: [...partPieces(here, file, all), `Y apply ${all.words}`, "x X D discard"],
-    others: ["u undo", "?", "q"],
-  };
-}
-
-function partPieces(here: Scope, file: Scope, all: Scope): string[] {
-  return all.words === "it" ? [] : [`a apply ${here.words}`, ...(file.words === "file" ? ["A file"] : [])];
+  return { needed: [...parts, piece("review.applyAll", `apply ${all.words}`), discard], others: [undo] };
 }
 
 function joined({ needed, others }: { needed: string[]; others: string[] }, columns: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const piece of needed) {
+  for (const piece of needed.filter((each) => each !== "")) {
     const next = line === "" ? ` ${piece}` : `${line}   ${piece}`;
     if (visibleWidth(next) <= columns || line === "") line = next;
     else {
@@ -190,7 +209,7 @@ function joined({ needed, others }: { needed: string[]; others: string[] }, colu
       line = ` ${piece}`;
     }
   }
-  for (const piece of others) {
+  for (const piece of others.filter((each) => each !== "")) {
     const next = line === "" ? ` ${piece}` : `${line}   ${piece}`;
     if (visibleWidth(next) <= columns) line = next;
   }
@@ -215,6 +234,8 @@ export function messageLines(state: ReviewState, { columns, theme }: { columns: 
   ];
 }
 
-export function helpLines(): string[] {
-  return Object.values(reviewKeys).map(({ keys, help }) => ` ${keys.join(" ").padEnd(10)} ${help}`);
+export function helpLines({ keys: table }: ReviewState): string[] {
+  return (Object.keys(reviewKeys) as ReviewAct[])
+    .filter((act) => table[act].length > 0)
+    .map((act) => ` ${table[act].join(" ").padEnd(8)} ${reviewKeys[act].help}`);
 }

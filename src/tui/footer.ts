@@ -1,9 +1,10 @@
 // The two lines below the editor: where, how, with which model, at what cost. When it is narrow the less important goes
 // first; what is pending, the model and the access mode never go.
 
-import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { visibleWidth } from "@earendil-works/pi-tui";
 import { oneLine } from "../base/sanitize.js";
 import type { AgentSession, Theme } from "../sdk/index.js";
+import { cutTo } from "./cut-to.js";
 
 export interface FooterFacts {
   readonly session: AgentSession;
@@ -77,7 +78,7 @@ function line(left: readonly Part[], right: readonly Part[], theme: Theme, width
     there = there.filter(({ rank }) => rank !== lowest);
   }
   const gap = Math.max(1, width - visibleWidth(join(here)) - visibleWidth(join(there)) - 2);
-  return truncateToWidth(` ${theme.fg("muted", join(here))}${" ".repeat(gap)}${theme.fg("muted", join(there))}`, width);
+  return cutTo(` ${theme.fg("muted", join(here))}${" ".repeat(gap)}${theme.fg("muted", join(there))}`, width);
 }
 
 function short(count: number): string {

@@ -95,7 +95,8 @@ function keysOf(action: string, value: unknown, complain: (problem: string) => v
   return (words as string[]).flatMap((word) => {
     const key = placeOf(action) === "review" ? reviewKeyOf(word) : keyOf(word);
     if (!key) complain(`unknown key ${shown(word)} for ${shown(action)}.`);
-    if (key === "ctrl+c" && placeOf(action) === "review") complain(`ctrl+c closes the review view, so it is not ${shown(action)}.`);
+    if (key === "ctrl+c" && placeOf(action) === "review")
+      complain(`ctrl+c closes the review view, so it is not ${shown(action)}.`);
     else if (key) return [key];
     return [];
   });

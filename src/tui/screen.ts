@@ -2,7 +2,8 @@
 // write for a frame; at most thirty frames a second, the last always; no line is wider than the terminal; what fails while
 // it is drawn becomes a line, never the end of the program.
 
-import { type Component, Container, CURSOR_MARKER, TUI, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { type Component, Container, CURSOR_MARKER, TUI, visibleWidth } from "@earendil-works/pi-tui";
+import { cutTo } from "./cut-to.js";
 import type { FullScreen } from "./full-screen.js";
 import { type Frame, type PaintedBlock, Painter } from "./painter.js";
 import { smallest, type Tty } from "./terminal.js";
@@ -186,7 +187,7 @@ export class Screen extends TUI {
 /** Cut to the width of the terminal, whoever made it. */
 function fitted(line: string, columns: number): string {
   const flat = line.replace(/[\r\n\t]/g, " ");
-  return visibleWidth(flat) <= columns ? flat : truncateToWidth(flat, columns);
+  return visibleWidth(flat) <= columns ? flat : cutTo(flat, columns);
 }
 
 function columnOf(line: string): number {

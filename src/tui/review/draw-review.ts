@@ -3,7 +3,7 @@
 import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { writtenOut } from "../../base/written-out.js";
 import type { Theme } from "../../sdk/index.js";
-import { cutTo } from "./cut-to.js";
+import { cutTo } from "../cut-to.js";
 import type { DiffPane } from "./diff-pane.js";
 import { helpLines, lastLines, listLines, messageLines, tabsLine, titleLine } from "./review-lines.js";
 import type { ReviewState } from "./review-model.js";

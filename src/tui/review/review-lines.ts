@@ -6,7 +6,7 @@ import { oneLine } from "../../base/sanitize.js";
 import { writtenOut } from "../../base/written-out.js";
 import { stateSigns } from "../../render/look.js";
 import type { Theme } from "../../sdk/index.js";
-import { cutTo } from "./cut-to.js";
+import { cutTo } from "../cut-to.js";
 import { keyOf, type ReviewAct, reviewKeys } from "./review-keys.js";
 import { listRows, selectedRow } from "./review-list.js";
 import type { ReviewState } from "./review-model.js";
@@ -50,7 +50,7 @@ export interface ListLook {
 /** The rows of the list around the selected one. */
 export function listLines(state: ReviewState, look: ListLook): string[] {
   const rows = listRows(state);
-  const selected = selectedRow(state);
+  const selected = shownRow(state);
   if (rows.length === 0)
     return [look.theme.fg("muted", state.tab === "pending" ? " Nothing pending." : " No change is kept here.")];
   const first = Math.max(0, Math.min(selected - Math.floor(look.rows / 2), rows.length - look.rows));
@@ -65,6 +65,13 @@ export function listLines(state: ReviewState, look: ListLook): string[] {
     const mark = isSelected ? look.theme.fg("accent", state.pane === "list" ? "▌" : "▏") : " ";
     return `${mark}${isSelected && state.pane === "list" ? look.theme.bold(text) : text}`;
   });
+}
+
+/** While the diff has the keyboard, the list shows which file it is at. */
+function shownRow(state: ReviewState): number {
+  const file = state.doc?.units[state.unit]?.file;
+  if (state.pane === "list" || state.tab !== "pending" || file === undefined) return selectedRow(state);
+  return selectedRow({ ...state, listFile: file });
 }
 
 function actionRow(state: ReviewState, key: string, { columns, theme }: ListLook): string {
@@ -169,15 +176,16 @@ function pieces(state: ReviewState): { needed: string[]; others: string[] } {
   const action = selectedAction(state);
   const isAsked = state.question !== undefined && state.question.key === action?.key;
   if (state.busy) return { needed: [`${state.busy.key} ${state.busy.word}`], others: [] };
-  if (!here || !file || !all) return { needed: [], others: [undo, redo] };
+  if (!here || !file || !all) {
+    const hasNext = state.gone !== undefined && state.actions.length > 1;
+    return { needed: hasNext ? [piece("review.nextHunk", "next pending action")] : [], others: [undo, redo] };
+  }
+  const some = here.isWhole ? "" : piece("review.applyHunk", `apply ${here.words}`);
   const parts =
-    all.words === "it"
-      ? []
-      : [
-          piece("review.applyHunk", `apply ${here.words}`),
-          ...(file.words === "file" ? [piece("review.applyFile", "file")] : []),
-        ];
-  const discards = (["review.discardHunk", "review.discardFile", "review.discardAll"] as const).map(key).filter(Boolean);
+    all.words === "it" ? [] : [some, file.words === "file" && !file.isWhole ? piece("review.applyFile", "file") : ""];
+  const discards = (["review.discardHunk", "review.discardFile", "review.discardAll"] as const)
+    .map(key)
+    .filter(Boolean);
   const discard = discards.length === 0 ? "" : `${discards.join(" ")} discard`;
   if (isAsked)
     return {
@@ -195,7 +203,14 @@ function pieces(state: ReviewState): { needed: string[]; others: string[] } {
       needed: [piece("review.rebase", "rebase"), `${discard} ${here.words} / file / ${all.words}`],
       others: [],
     };
-  return { needed: [...parts, piece("review.applyAll", `apply ${all.words}`), discard], others: [undo] };
+  // Where the cursor is on all there is, two keys do the same.
+  const every =
+    here.isWhole && all.words !== "it"
+      ? (["review.applyHunk", "review.applyAll"] as const)
+      : (["review.applyAll"] as const);
+  const whole = every.map(key).filter(Boolean);
+  const apply = whole.length === 0 ? "" : `${whole.join(" ")} apply ${all.words}`;
+  return { needed: [...parts, apply, discard], others: [undo] };
 }
 
 function joined({ needed, others }: { needed: string[]; others: string[] }, columns: number): string[] {

@@ -74,7 +74,7 @@ describe("apply", () => {
       "the 1 marked hunk and 1 marked file",
     ],
     [["tab", "down", "a"], { hunks: { "src/cart.js": [1, 2] } }, "a apply file"],
-    [["tab", "a"], {}, "a apply all 2 hunks in 2 files"],
+    [["tab", "a"], {}, "a Y apply all 2 hunks in 2 files"],
   ])("%j", (keys, part, line) => {
     const before = typed(opened(), ...keys.slice(0, -1));
     expect(lastLine(before.state)).toContain(line);

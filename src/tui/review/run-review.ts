@@ -12,10 +12,7 @@ import { ReviewView } from "./review-view.js";
 
 export interface ReviewOptions extends Omit<TtyOptions, "title" | "spell"> {
   readonly source: ReviewSource;
-  readonly access: Pick<
-    TerminalAccess,
-    "editText" | "openFile" | "attach" | "preferences" | "themeFiles" | "keyFile"
-  >;
+  readonly access: Pick<TerminalAccess, "editText" | "openFile" | "attach" | "preferences" | "themeFiles" | "keyFile">;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The action to begin with. */
   readonly key?: string | undefined;

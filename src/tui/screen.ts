@@ -50,7 +50,7 @@ export class Screen extends TUI {
     this.requestRender();
   }
 
-  /** Leaves the cursor below everything, and the terminal as it was. */
+  /** Leaves the conversation with the cursor below it, and the terminal as it was. */
   override stop(): void {
     if (this.#isOpen) this.#endDrawing();
     this.#tty.stop();
@@ -73,7 +73,7 @@ export class Screen extends TUI {
     this.#full = full;
   }
 
-  /** Draws everything that was visible again, below what the other program printed. */
+  /** The editor and what stands around it come back, below what the other program printed. */
   take(): void {
     const full = this.#full;
     this.#full = undefined;
@@ -84,6 +84,7 @@ export class Screen extends TUI {
   #endDrawing(): void {
     this.closeFull();
     this.suspend();
+    this.#tty.write("\r\n"); // between the conversation and what the shell prints
   }
 
   /** A key that makes a component fail must not end the program. */
@@ -104,7 +105,9 @@ export class Screen extends TUI {
     this.#isOpen = false;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#tty.write(this.#painter.leave());
+    const { bytes, gone } = this.#painter.leave();
+    this.chat.splice(0, gone.length);
+    this.#tty.write(bytes);
   }
 
   /** A view on the alternate screen, until `closeFull`; the conversation is drawn again then. */

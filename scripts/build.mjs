@@ -5,19 +5,20 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { build, transform } from "esbuild";
 import { bundledLicenses } from "./bundled-licenses.mjs";
+import { lazyLibrary } from "./lazy-library.mjs";
 import { bringLibraryTypes } from "./library-types.mjs";
 import { findUnits, libraryFile, packUnits } from "./pack-program.mjs";
-import { runPrompts, runSession, runStart, runTools } from "./run-program.mjs";
+import { runPrompts, runSession, runStart, runTerminal, runTools } from "./run-program.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const target = "node20.19";
+const drawing = "@earendil-works/pi-tui";
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 /** Everything that a bundle was made from. */
@@ -89,6 +90,7 @@ async function packProgram() {
     { name: "main.js", ids: new Set(await runStart()) },
     { name: "run.js", ids: new Set(await runSession(dist)) },
     { name: "tools.js", ids: new Set(await runTools(dist)) },
+    { name: "terminal.js", ids: new Set(await runTerminal()) },
     { name: "rest.js", ids: new Set() },
   ];
   await writePacks(packUnits(units, packs));
@@ -97,8 +99,7 @@ async function packProgram() {
   await runSession(dist, ["run.js"]);
   await runTools(dist, ["tools.js", ...[...libraries].map((library) => `${libraryFile(library)}.js`)]);
   cacheTable(join(dist, "cli/rest.js"));
-  // The terminal program is not run here, since that takes a terminal: its largest part by itself.
-  cacheLibrary(join(dist, "cli/lib", `${libraryFile("@earendil-works/pi-tui")}.js`));
+  await runTerminal(["terminal.js", `${libraryFile(drawing)}.js`]);
   writeFileSync(join(dist, "cli/v8-version"), process.versions.v8); // the one whose caches these are
 }
 
@@ -112,21 +113,13 @@ function cacheTable(filename) {
   writeFileSync(`${filename}.${source.slice(2, 18)}.cache`, script.createCachedData());
 }
 
-/** With the functions that are called when it is loaded. */
-function cacheLibrary(filename) {
-  const source = readFileSync(filename, "latin1");
-  const script = new Script(source, { filename });
-  const module = { exports: {} };
-  script.runInThisContext()(module.exports, createRequire(filename), module, filename, dirname(filename));
-  writeFileSync(`${filename}.${source.slice(2, 18)}.cache`, script.createCachedData());
-}
-
 async function writeLibrary(library) {
   const { outputFiles, metafile } = await build({
     ...common(),
     metafile: true,
-    entryPoints: { [libraryFile(library)]: library },
-    outdir: join(dist, "cli/lib"),
+    ...(library === drawing
+      ? { ...lazyLibrary(library), outfile: join(dist, "cli/lib", `${libraryFile(library)}.js`) }
+      : { entryPoints: { [libraryFile(library)]: library }, outdir: join(dist, "cli/lib") }),
     absWorkingDir: root,
     format: "cjs",
     minify: true,

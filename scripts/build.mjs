@@ -13,7 +13,7 @@ import { bundledLicenses } from "./bundled-licenses.mjs";
 import { lazyLibrary } from "./lazy-library.mjs";
 import { bringLibraryTypes } from "./library-types.mjs";
 import { findUnits, libraryFile, packUnits } from "./pack-program.mjs";
-import { runPrompts, runSession, runStart, runTerminal, runTools } from "./run-program.mjs";
+import { runPrint, runPrompts, runSession, runStart, runTerminal, runTools } from "./run-program.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -86,14 +86,22 @@ async function packProgram() {
   writeFileSync(join(dist, "cli/package.json"), '{ "type": "commonjs" }\n');
   for (const library of libraries) await writeLibrary(library);
   await writePacks(packUnits(units, undefined, "globalThis.galleyUnits?.push(id);"));
+  const used = {
+    start: await runStart(),
+    session: await runSession(dist),
+    tools: await runTools(dist),
+    print: await runPrint(),
+    terminal: await runTerminal(),
+  };
   const packs = [
-    { name: "main.js", ids: new Set(await runStart()) },
-    { name: "run.js", ids: new Set(await runSession(dist)) },
-    { name: "tools.js", ids: new Set(await runTools(dist)) },
-    { name: "terminal.js", ids: new Set(await runTerminal()) },
+    { name: "main.js", ids: new Set(used.start) },
+    { name: "run.js", ids: new Set(used.session) },
+    { name: "tools.js", ids: new Set(used.tools) },
+    { name: "terminal.js", ids: new Set(used.terminal) },
     { name: "rest.js", ids: new Set() },
   ];
   await writePacks(packUnits(units, packs));
+  writeFileSync(join(dist, "cli/units.json"), JSON.stringify(unitNames(used, units), null, 1));
   // Of the first pack no more than a first prompt needs: every start takes in the whole cache.
   await runPrompts(dist, ["main.js"]);
   await runSession(dist, ["run.js"]);
@@ -101,6 +109,12 @@ async function packProgram() {
   cacheTable(join(dist, "cli/rest.js"));
   await runTerminal(["terminal.js", `${libraryFile(drawing)}.js`]);
   writeFileSync(join(dist, "cli/v8-version"), process.versions.v8); // the one whose caches these are
+}
+
+/** Which source files each kind of run evaluated, for the tests. */
+function unitNames(used, units) {
+  const named = (ids) => [...new Set(ids)].map((id) => units[id].name ?? units[id].external).sort();
+  return Object.fromEntries(Object.entries(used).map(([kind, ids]) => [kind, named(ids)]));
 }
 
 /** Of a pack that no usual run needs: only where its units begin and end. */

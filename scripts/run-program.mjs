@@ -58,6 +58,11 @@ export function runTools(dist, keep = []) {
   return inSession(dist, { calls, keep }, async () => {});
 }
 
+/** A one-shot run, to its end. */
+export function runPrint() {
+  return inHome((home) => drive(home, { mode: "print", args: ["-p", "help"] }, async () => {}));
+}
+
 /** The terminal program, from its start to the first frame; with `keep` also a word that is typed, and leaving. */
 export function runTerminal(keep = []) {
   return inHome((home) =>
@@ -137,7 +142,7 @@ async function drive(home, { keep = [], args = [], keys = {}, mode = "rpc" }, ac
   };
   const send = (command, text) => type(`${JSON.stringify(command)}\n`, text);
   await act(send, type);
-  if (mode === "rpc") child.stdin.end();
+  if (mode !== "terminal") child.stdin.end();
   const [code] = await ended;
   clearTimeout(tooLate);
   if (code !== 0) await failed;

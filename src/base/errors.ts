@@ -18,6 +18,7 @@ export type ErrorCode =
   | "no_model"
   | "not_found" // a file or an entry that is not there
   | "pending_unavailable" // a preview was pushed where nothing can hold it
+  | "protected" // an apply would change protected paths without the user's word; `details.files` names them
   | "revision_mismatch" // the pending action is not as the caller saw it
   | "script_mismatch" // a scripted model or server was asked for something else
   | "session_busy" // the conversation is changing, and the answer would not hold

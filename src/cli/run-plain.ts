@@ -26,12 +26,12 @@ export async function runPlain(line: CommandLine, settings: Settings, agentDir: 
   const lines = new LineReader();
   const io: PlainIO = { say, ask: (signal) => lines.next(signal), isTyped, now: () => performance.now() };
   const options = sessionOptions(line, { log, lenient: false, hasUI: true });
-  const { ui, askCall, askTrust } = plainQuestions(io, asUserWrites(options.cwd ?? process.cwd()));
+  const { ui, askCall, askTrust, askHost } = plainQuestions(io, asUserWrites(options.cwd ?? process.cwd()));
   const opened = await createAgentSession({
     ...options,
     settings,
-    ...{ mode: "interactive", approval: "unconfined", ui, askCall, askTrust },
-    access: line.options.has("auto") ? "workspace" : "stage",
+    ...{ mode: "interactive", approval: "unconfined", ui, askCall, askTrust, askHost },
+    defaultAccess: "stage",
     onNoModel: (reason) => say("galley", reason.kind === "unconfigured" ? plannerWelcome.join("\n") : reason.text),
   });
   const open = opened.session;

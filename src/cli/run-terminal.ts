@@ -62,8 +62,9 @@ async function converse(line: CommandLine, start: Start) {
     ...options,
     settings,
     ...{ ui: ui.session, askCall: ui.askCall, askTrust: ui.askTrust, components: ui.components },
+    ...{ askEscalation: ui.askEscalation, askHost: ui.askHost },
     ...{ mode: "interactive", approval: "unconfined", deferModules: true, confirmApply: applyQuestions.ask },
-    access: line.options.has("auto") ? "workspace" : "stage",
+    defaultAccess: "stage",
     onNoModel: (reason) => {
       isUnconfigured = reason.kind === "unconfigured";
       if (reason.kind !== "unconfigured") log.warn(reason.text);

@@ -71,6 +71,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     resolve,
     resolveCwd: () => resolveRead(cwd, { isAtOnce: true }),
     resolveAll: (inputs) => writing.resolveAll(inputs),
+    checkEntries: (entries) => writing.checkEntries(entries),
 
     mayWriteBelow: (target) => writing.isInRoots(target.path),
 

@@ -1,25 +1,31 @@
-// A file as it is on the disk now, without the workspace's rules for reading: for undo, which knows the path from its
-// record, and for a preview that depends on a file and keeps only its hash.
+// A file, link or directory as it is on the disk now, without the workspace's rules for reading: for undo, which knows the
+// path from its record, and for a preview that depends on a file and keeps only its hash.
 
+import { promises } from "node:fs";
 import { sha256Of } from "../base/digest.js";
+import { contentHash, type FileType } from "../base/file-type.js";
 import { nodeDisk as disk } from "./disk/node-disk.js";
 import { cannotOpen, ifAbsent, refusal } from "./refusals.js";
 
 export interface FileNow {
   readonly sizeBytes: number;
   readonly mode: number;
-  /** The SHA-256 of all bytes, in hex. */
+  /** Default: a regular file. */
+  readonly type?: FileType;
+  /** Its `contentHash`. */
   readonly hash: string;
-  /** All bytes; absent if there are more than the caller asked for. */
+  /** All bytes, of a link its target; absent if there are more than the caller asked for. */
   readonly bytes?: Uint8Array;
 }
 
-/** `path` is canonical. Undefined where no regular file is. Throws `file_refused` for one that cannot be read. */
+/** The path is canonical but for its last name. Undefined where nothing is, or a special file. Throws `file_refused` for one that cannot be read. */
 export async function fileNow(path: string, maxBytes: number): Promise<FileNow | undefined> {
   try {
     const stat = await disk.lstat(path).catch(ifAbsent);
-    if (stat?.kind !== "file") return undefined;
+    if (!stat || stat.kind === "special") return undefined;
     const { identity, mode, sizeBytes } = stat;
+    if (stat.kind === "directory") return other("directory", new Uint8Array(), mode);
+    if (stat.kind === "link") return other("symlink", await promises.readlink(path, { encoding: "buffer" }), mode);
     const read = sizeBytes > maxBytes ? undefined : await disk.read(path, identity, { maxBytes });
     if (read && !read.isTruncated)
       return { sizeBytes: read.bytes.length, mode, hash: sha256Of(read.bytes), bytes: read.bytes };
@@ -29,4 +35,8 @@ export async function fileNow(path: string, maxBytes: number): Promise<FileNow |
   } catch (error) {
     throw cannotOpen(path, error);
   }
+}
+
+function other(type: FileType, bytes: Uint8Array, mode: number): FileNow {
+  return { type, sizeBytes: bytes.length, mode, hash: contentHash(type, bytes), bytes };
 }

@@ -49,6 +49,17 @@ export interface WriteOutcome {
   readonly hardlinkBroken?: true;
 }
 
+/** A path of a plan that `resolve` cannot judge: what is there is, or becomes, a link or a directory, or a command did it. */
+export interface PlannedEntry {
+  /** Absolute. Its last name is not followed. */
+  readonly path: string;
+  readonly displayPath: string;
+  /** The plan makes a directory of what is there now. */
+  readonly becomesDirectory: boolean;
+  /** Protection does not count: the user agreed, or it is git's own data. */
+  readonly isLet: boolean;
+}
+
 /** Asked where a rule says that only the user may decide. Anything but `true`, a throw included, means no. */
 export type Permit = (question: PermitQuestion) => Promise<boolean>;
 
@@ -136,6 +147,11 @@ export interface Workspace {
   resolveCwd(): Promise<Target>;
   /** `resolve` for many paths, in their order. Protected paths are looked up once for all of them. */
   resolveAll(inputs: readonly string[], intent: "write"): Promise<WriteTarget[]>;
+  /**
+   * The rules of `resolve` for the entries of a plan; throws `file_refused`. No user is asked. Absent: this workspace
+   * knows regular files only, and such plans are refused.
+   */
+  checkEntries?(entries: readonly PlannedEntry[]): Promise<void>;
   /** Whether a directory may be written without asking: a command may start there. */
   mayWriteBelow(target: Target): Promise<boolean>;
   stat(target: Target): Promise<FileStat>;

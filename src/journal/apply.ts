@@ -4,12 +4,14 @@
 //
 //   1. Check every target; refuse stale, duplicate and read-only files.              prepare.ts
 //   2. Create the journal and append `begin`.                                        journal-file.ts
-//   3. Write the undo record; write temporary and backup files beside the targets.   undo-record.ts, temp-files.ts
+//   3. Write the undo record; write temporary and backup files beside the targets,
+//      make new directories.                                                         undo-record.ts, temp-files.ts
 //   4. Hash every target again; a difference makes the change set stale.             verify-unchanged.ts
 //   5. Append `commit`: the one commit point.                                        journal-file.ts
-//   6. Rename, link or unlink, one target after the other.                           finish.ts, carry-out.ts
+//   6. Rename, link, unlink or rmdir, one target after the other.                    finish.ts, carry-out.ts
 //   7. Append `end`.                                                                 finish.ts
-//   8. Remove the temporary and backup files that are left.                          temp-files.ts
+//   8. Remove the temporary and backup files that are left; give directories their
+//      final mode.                                                                   temp-files.ts, directory-ops.ts
 //   9. Record the outcome in the session that owns it, then remove the journal.      finish.ts
 //
 // What a step writes is durable (fsync) before the next step begins. A failure before step 5 removes what steps 2 and 3
@@ -23,9 +25,11 @@ import type { AppliedSet, ChangeDisk, ChangeSet, JournalDirectories } from "./ch
 import { failingFor, recoveryNeeded, untouchedError } from "./failures.js";
 import { finish, forget, rollBack, rollForward } from "./finish.js";
 import { JournalFile, journalEnding } from "./journal-file.js";
+import { modeUntilEnd, turnedLinks } from "./op-types.js";
 import { PinnedPaths } from "./pinned-paths.js";
 import { type Prepared, prepareChangeSet } from "./prepare.js";
-import type { BeginRecord } from "./records.js";
+import type { PreparedOp } from "./prepared-op.js";
+import type { BeginRecord, StoredOp } from "./records.js";
 import { writeTempFiles } from "./temp-files.js";
 import { fitsUndoRecord, undoPath, writeUndoRecord } from "./undo-record.js";
 import { type Marks, verifyUnchanged } from "./verify-unchanged.js";
@@ -54,6 +58,7 @@ export async function applyChangeSet(context: ApplyContext, set: ChangeSet, sign
     throwIfAborted(signal);
     const prepared = await prepareChangeSet({ ...context, pins }, set, txid, signal).catch(untouched);
     const { ops, hardlinkBroken } = prepared;
+    pins.expectLinks(turnedLinks(ops));
     if (ops.length === 0) return { txid, hardlinkBroken, isUndoable: false };
     const directories = await canonical(context).catch(untouched);
     const deps = { ...context, directories, pins };
@@ -131,7 +136,10 @@ async function commit(
   }
   // All files are new. If the rest fails, the next recovery completes it with the same result.
   const ending = { begin, isEnded: false, isOwnWork: true, result: "applied", foreign: [] } as const;
-  await finish(deps, journal, ending).catch(() => {});
+  await finish(deps, journal, ending).catch((error: unknown) => {
+    // But for the modes of directories, which come last: until they are set, the change is not complete.
+    if (begin.ops.some((op) => modeUntilEnd(op) !== undefined)) throw recoveryNeeded(error);
+  });
 }
 
 /** Returns the error to throw. */
@@ -158,39 +166,56 @@ async function revert(
 
 function beginRecord(
   { txid, directories, keepsUndo }: StepContext,
-  { owner }: ChangeSet,
+  { owner, emptied = [] }: ChangeSet,
   { ops, dirs }: Prepared,
 ): BeginRecord {
   return {
     type: "begin",
-    version: 1,
+    version: ops.some(isTyped) ? 2 : 1,
     txid,
     root: directories.root,
-    ops: ops.map(({ kind, path, from, shownPath, before, after, beforeMode, staged, backup }) => ({
-      kind,
-      path,
-      ...(from === undefined ? {} : { from }),
-      shownPath,
-      before,
-      after,
-      beforeMode,
-      staged,
-      backup,
-    })),
+    ops: ops.map(storedOp),
     dirs,
+    ...(emptied.length === 0 ? {} : { emptied }),
     undoRecord: keepsUndo && fitsUndoRecord(ops) ? undoPath(directories.undoDir, txid) : null,
     ...(owner ? { owner } : {}),
   };
 }
 
+function storedOp(op: PreparedOp): StoredOp {
+  const { kind, path, from, shownPath, before, after, beforeMode, staged, backup } = op;
+  const { type, beforeType, afterMode } = op;
+  return {
+    kind,
+    path,
+    ...(from === undefined ? {} : { from }),
+    shownPath,
+    before,
+    after,
+    ...(type === undefined ? {} : { type }),
+    ...(beforeType === undefined ? {} : { beforeType }),
+    beforeMode,
+    ...(afterMode === undefined ? {} : { afterMode }),
+    staged,
+    backup,
+  };
+}
+
+function isTyped({ type, beforeType }: StoredOp): boolean {
+  return type !== undefined || beforeType !== undefined;
+}
+
 async function keepOriginals(deps: StepContext, { set, prepared, begin, signal }: Work): Promise<void> {
   if (begin.undoRecord === null) return;
-  const { label, sourceToolName, by, reason, owner, undoes, run } = set;
+  const { label, sourceToolName, by, reason, owner, undoes, run, fromCommand } = set;
   const { txid, now: at } = deps;
+  const { ops } = prepared;
+  const named = new Set(ops.map(({ path }) => path));
+  const dirs = prepared.dirs.filter((path) => !named.has(path));
   await writeUndoRecord(deps, begin.undoRecord, {
     header: {
       type: "change",
-      version: 1,
+      version: fromCommand || ops.some((op) => isTyped(op) || op.isProtected) ? 2 : 1,
       txid,
       at,
       label,
@@ -200,8 +225,10 @@ async function keepOriginals(deps: StepContext, { set, prepared, begin, signal }
       ...(owner ? { owner } : {}),
       ...(undoes === undefined ? {} : { undoes }),
       ...(run === undefined ? {} : { run }),
+      ...(fromCommand ? { fromCommand } : {}),
+      ...(dirs.length === 0 ? {} : { dirs }),
     },
-    ops: prepared.ops,
+    ops,
     signal,
   });
   await deps.pins.sync([dirname(begin.undoRecord)]);

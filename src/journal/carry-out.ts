@@ -1,10 +1,12 @@
 // Step 6 of an apply for one op, and its reversal. Only names change here. The state of an op can be read from the disk
-// alone, so recovery can continue where a crash stopped it.
+// alone, so recovery can continue where a crash stopped it. Files and links are alike here.
 
 import { dirname } from "node:path";
-import { systemCode } from "../base/errors.js";
-import type { DiskStat } from "../files/disk/disk.js";
-import { ForeignChange, ignoring, noLinkCodes } from "./failures.js";
+import { carryOutDirectoryOp, revertDirectoryOp, stateOfDirectoryOp } from "./directory-ops.js";
+import { ForeignChange, ignoring } from "./failures.js";
+import { linkIfFree } from "./link-if-free.js";
+import { lookAt } from "./look-at.js";
+import { isOfDirectory } from "./op-types.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
 
@@ -12,7 +14,9 @@ import type { SerialStepContext } from "./step-context.js";
 export type OpState = "applied" | "edited" | "pending" | "conflict";
 
 export async function stateOfOp(deps: SerialStepContext, op: StoredOp): Promise<OpState> {
-  const { hash, mode, isStaged, isOurs } = await lookAt(deps, op);
+  const look = await lookAt(deps, op);
+  if (isOfDirectory(op)) return stateOfDirectoryOp(op, look);
+  const { hash, mode, isStaged, isOurs } = look;
   const isAsFound = hash === op.before && mode === op.beforeMode;
   if (op.kind === "delete") return hash === null ? "applied" : isAsFound ? "pending" : "conflict";
   // Judging by the hash alone would undo a finished apply because the user went on editing.
@@ -23,7 +27,9 @@ export async function stateOfOp(deps: SerialStepContext, op: StoredOp): Promise<
 }
 
 /** Replaces the target, creates it or removes it. A created file keeps its temporary name as a second one. */
-export async function carryOut({ disk, pins }: SerialStepContext, op: StoredOp): Promise<void> {
+export async function carryOut(deps: SerialStepContext, op: StoredOp): Promise<void> {
+  if (isOfDirectory(op)) return carryOutDirectoryOp(deps, op);
+  const { disk, pins } = deps;
   const target = await pins.of(op.path);
   if (op.kind === "delete" || op.staged === null) return disk.unlink(target);
   const staged = await pins.of(op.staged);
@@ -38,6 +44,7 @@ export async function carryOut({ disk, pins }: SerialStepContext, op: StoredOp):
 
 /** Restores the old file. Returns true if another program changed the file: then it is left alone. */
 export async function revertOp(deps: SerialStepContext, op: StoredOp): Promise<boolean> {
+  if (isOfDirectory(op)) return revertDirectoryOp(deps, op);
   const { disk, pins } = deps;
   const { hash, isOurs } = await lookAt(deps, op);
   const isBetween = op.kind === "respell" && hash === null;
@@ -63,48 +70,4 @@ export async function revertOp(deps: SerialStepContext, op: StoredOp): Promise<b
     if (error instanceof ForeignChange) return true;
     throw error;
   }
-}
-
-/** Gives a file another name, which must be free. */
-async function linkIfFree(
-  { disk }: Pick<SerialStepContext, "disk">,
-  { from, to, op }: { from: string; to: string; op: StoredOp },
-): Promise<void> {
-  try {
-    return await disk.link(from, to);
-  } catch (error) {
-    if (systemCode(error) === "EEXIST") throw new ForeignChange(op.shownPath);
-    ignoring(...noLinkCodes)(error);
-  }
-  // This file system has no hard links. The check and the rename leave a short window.
-  if (await disk.lstat(to).catch(ignoring("ENOENT"))) throw new ForeignChange(op.shownPath);
-  await disk.rename(from, to);
-}
-
-interface Look {
-  /** Null where there is nothing; undefined for something that is not a file or that changes while it is read. */
-  readonly hash: string | null | undefined;
-  readonly mode: number | null;
-  readonly isStaged: boolean;
-  /** The target is as this op made it. */
-  readonly isOurs: boolean;
-}
-
-async function lookAt(deps: SerialStepContext, op: StoredOp): Promise<Look> {
-  const stat = await statAt(deps, op.path);
-  const hash = stat ? await hashOf(deps, op.path, stat) : null;
-  const staged = op.staged === null ? undefined : await statAt(deps, op.staged);
-  // While the temporary name exists, the target is ours only if it is the same file.
-  const isOurs = staged ? staged.identity === stat?.identity : hash === op.after;
-  return { hash, mode: stat?.mode ?? null, isStaged: staged !== undefined, isOurs };
-}
-
-async function hashOf({ disk, pins }: SerialStepContext, path: string, stat: DiskStat): Promise<string | undefined> {
-  if (stat.kind !== "file") return undefined;
-  return disk.digest(await pins.of(path), stat.identity).catch(ignoring("ENOENT"));
-}
-
-export async function statAt({ disk, pins }: SerialStepContext, path: string): Promise<DiskStat | undefined> {
-  const pinned = await pins.ofExisting(path);
-  return pinned === undefined ? undefined : disk.lstat(pinned).catch(ignoring("ENOENT"));
 }

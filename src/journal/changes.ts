@@ -68,7 +68,8 @@ export function createChanges(options: ChangesOptions): Changes {
         const { keep, maxBytes } = options.retention();
         const txid = await newTransaction();
         const context = { directories: own, txid, now: clock.now(), width, keepsUndo: keep > 0, settle };
-        const applied = await journal.applyToRoot(context, set);
+        const emptied = set.undoes ? await journal.madeDirectories(own.undoDir, set.undoes) : [];
+        const applied = await journal.applyToRoot(context, { ...set, emptied });
         await journal.retain(own.undoDir, { keep, maxBytes }).catch(tellRetained);
         return applied;
       }),

@@ -2,7 +2,6 @@
 // settled in the session that owns them, even if another process has to finish the apply.
 
 import type { Clock } from "../base/clock.js";
-import { GalleyError } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import { holdFiles } from "../files/disk/hold-files.js";
 import { type FileNow, fileNow } from "../files/file-now.js";
@@ -19,8 +18,8 @@ import type {
   ChangeWriter,
 } from "../preview/change-writer.js";
 import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
-import type { ChangeOp } from "./change-set.js";
 import { createChanges } from "./changes.js";
+import { checkStillAllowed, opOf } from "./planned-ops.js";
 
 export interface ChangeWriterDeps {
   readonly root: string;
@@ -34,6 +33,8 @@ export interface ChangeWriterDeps {
   settleElsewhere(owner: ChangeOwner, change: ChangeMade): Promise<boolean>;
 }
 
+const fromCommand = true as const;
+
 /** Together with the 256 MiB that undo keeps at most, this still fits into one JavaScript string. */
 const maxSeenBytes = 120 * 1024 * 1024;
 
@@ -44,7 +45,7 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
   return {
     async apply(planned, owner, session, there = workspace) {
       const apply = async () => {
-        await checkStillAllowed(there, planned).catch(async (error: unknown) => {
+        await checkStillAllowed(there, planned, owner).catch(async (error: unknown) => {
           // The rules may refuse what replaced a file. That the file changed is the better error.
           await refuseStale(planned, planned.length);
           throw error;
@@ -76,12 +77,15 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
       if (!now && mayExist(path)) return { bytes: new Uint8Array(), size: 0, mode: 0, isAsLeft: false, isOther: true };
       if (!now) return undefined;
       const isAsLeft = now.hash === left;
+      const type = now.type ? { type: now.type } : {};
+      if (now.type && !isAsLeft)
+        return { bytes: new Uint8Array(), size: 0, mode: now.mode, isAsLeft, ...type, isOther: true };
       const bytes = isAsLeft ? now.bytes : await readAllowed(workspace, path);
-      return { bytes: bytes ?? new Uint8Array(), size: now.sizeBytes, mode: now.mode, isAsLeft };
+      return { bytes: bytes ?? new Uint8Array(), size: now.sizeBytes, mode: now.mode, isAsLeft, ...type };
     },
     async stamp(path) {
       const now = await fileNow(path, 0);
-      return now && { size: now.sizeBytes, sha256: now.hash, mode: now.mode };
+      return now && { size: now.sizeBytes, sha256: now.hash, mode: now.mode, ...(now.type ? { type: now.type } : {}) };
     },
   };
 
@@ -110,8 +114,12 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     const { label, sourceToolName, by, reason, undoes, run = session.run } = applying;
     const settles = settledBy(applying);
     const owner = { session: session.owner, ...settles };
-    const ops = planned.map(opOf);
-    const set = { label, sourceToolName, by, reason, owner, ...(undoes === undefined ? {} : { undoes }), run, ops };
+    const ops = planned.map((change) => opOf(change, { isFromCommand: applying.fromCommand?.has(change.path) }));
+    const more = {
+      ...(undoes === undefined ? {} : { undoes }),
+      ...(applying.fromCommand?.size ? { fromCommand } : {}),
+    };
+    const set = { label, sourceToolName, by, reason, owner, ...more, run, ops };
     const { txid, hardlinkBroken } = await changes.apply(set, (outcome) => settle(outcome, session, set));
     return { changeId: changeIdOf(txid), hardlinkBroken };
   }
@@ -154,23 +162,6 @@ export function settledBy({ pendingId, alsoApplied, isPart, parts }: AppliedActi
   };
 }
 
-/** A path may have become protected, or resolve to a different path, since the preview. */
-export async function checkStillAllowed(workspace: Workspace, planned: readonly PlannedChange[]): Promise<void> {
-  const paths = planned.flatMap(({ path, to, stamp }) =>
-    [path, ...(to === undefined ? [] : [to])].map((target) => ({ target, shown: stamp.path })),
-  );
-  const targets = await workspace.resolveAll(
-    paths.map(({ target }) => target),
-    "write",
-  );
-  for (const [index, { target, shown }] of paths.entries())
-    if (targets[index]?.path !== target)
-      throw new GalleyError(
-        "apply_failed",
-        `Apply failed: ${shown} now resolves to a different path. Nothing was written.`,
-      );
-}
-
 /** Undefined if the file may not be read or is too long to be shown. */
 async function readAllowed(workspace: Workspace, path: string): Promise<Uint8Array | undefined> {
   try {
@@ -179,17 +170,4 @@ async function readAllowed(workspace: Workspace, path: string): Promise<Uint8Arr
   } catch {
     return undefined; // not for showing
   }
-}
-
-function opOf({ kind, path, to, stamp, before, after, mode, mtimeMs }: PlannedChange): ChangeOp {
-  const seen = { path, shownPath: stamp.path, beforeHash: stamp.sha256, beforeBytes: before };
-  const content = {
-    bytes: after,
-    ...(mode === undefined ? {} : { mode }),
-    ...(mtimeMs === undefined ? {} : { mtimeMs }),
-  };
-  if (kind === "create") return { kind, path, shownPath: stamp.path, ...content };
-  if (kind === "delete") return { kind, ...seen };
-  if (kind === "modify") return { kind, ...seen, ...content };
-  return { kind, ...seen, ...content, to: to ?? path, shownTo: to ?? path };
 }

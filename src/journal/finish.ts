@@ -5,11 +5,13 @@ import { dirname } from "node:path";
 import { inLanes } from "../base/in-lanes.js";
 import type { ChangeOutcome } from "../preview/change-writer.js";
 import { carryOut, revertOp } from "./carry-out.js";
+import { setDirectoryModes } from "./directory-ops.js";
 import { failingFor, ignoring } from "./failures.js";
 import type { JournalFile } from "./journal-file.js";
+import { isPlacedByRename } from "./op-types.js";
 import type { BeginRecord, StoredOp } from "./records.js";
 import type { StepContext } from "./step-context.js";
-import { removeTempFiles } from "./temp-files.js";
+import { removeDirectories, removeTempFiles } from "./temp-files.js";
 import { type Marks, refuseChanged } from "./verify-unchanged.js";
 
 export interface FinishContext extends StepContext {
@@ -33,9 +35,9 @@ export async function rollForward(
   await deps.pins.syncExisting(directoriesOf(begin));
   // A missing temporary name tells recovery that the op was carried out, whatever the target holds now. So it is removed
   // only after the new name is durable; for a modified file the rename has removed it.
-  await inLanes(pending, deps.width, async ({ kind, staged }) => {
-    if (kind === "modify" || staged === null) return;
-    await deps.disk.unlink(await deps.pins.of(staged)).catch(() => {}); // step 8 tries again
+  await inLanes(pending, deps.width, async (op) => {
+    if (isPlacedByRename(op) || op.staged === null) return;
+    await deps.disk.unlink(await deps.pins.of(op.staged)).catch(() => {}); // step 8 tries again
   });
 }
 
@@ -48,8 +50,11 @@ export async function rollBack(deps: FinishContext, begin: BeginRecord): Promise
   return foreign;
 }
 
+/** Cross-directory moves touch the one with the temporary name too. */
 function directoriesOf({ ops }: BeginRecord): string[] {
-  return ops.map(({ path }) => dirname(path));
+  return ops.flatMap(({ path, staged, backup }) =>
+    [path, staged, backup].flatMap((name) => (name === null ? [] : [dirname(name)])),
+  );
 }
 
 export interface Ending {
@@ -72,10 +77,19 @@ export async function finish(
   const isReverted = result === "reverted";
   await removeTempFiles(deps, begin, { withDirectories: isReverted, isRenamed: isOwnWork });
   if (isReverted) await dropUndoRecord(deps, begin);
+  else await completeDirectories(deps, begin);
   const outcome = { txid: begin.txid, result, foreign, ...(begin.owner ? { owner: begin.owner } : {}) };
   // The files are final, even if the outcome cannot be recorded now.
   if (await deps.settle(outcome).catch(() => false)) await journal.remove();
   return outcome;
+}
+
+/** The end of step 8: nothing has to be put into directories any more, or taken out of them. */
+async function completeDirectories(deps: FinishContext, { ops, emptied = [] }: BeginRecord): Promise<void> {
+  await setDirectoryModes(deps, ops);
+  const touched = new Set<string>();
+  await removeDirectories(deps, emptied, touched);
+  await deps.pins.syncExisting(touched);
 }
 
 /** Removes what steps 2 and 3 made: without a commit nothing has happened. */

@@ -1,5 +1,5 @@
-// Change sets while another program writes to the same files: in place, by a new file, by removing it, by its mode. What
-// it wrote is never lost, except in the moment between our last check and the rename.
+// Change sets while another program writes to the same files: in place, by a new file, by removing it, by its mode, or by
+// putting a file into a directory. What it wrote is never lost, except in the moment between our last check and the rename.
 
 import type { RunOptions, RunResult } from "./crash-runs.test-kit.js";
 import { applyOnce, recoverOnce, type Trace, traceOf } from "./faults.test-kit.js";
@@ -97,12 +97,13 @@ async function disturb(
 function othersOf(
   disk: SimDisk,
   { after }: Scene,
-  { old, change }: { old: ReadonlyMap<string, Found | null>; change: ForeignDeed },
+  { old, change }: { old: ReadonlyMap<string, Found>; change: ForeignDeed },
 ): string | undefined {
-  const texts = (files: Iterable<readonly [string, { text: string } | null]>) =>
+  const isNoDirectory = (path: string, { type }: { type?: string }) => type !== "directory" && !path.endsWith("/");
+  const texts = (files: Iterable<readonly [string, { text: string; type?: string }]>) =>
     JSON.stringify(
       [...files]
-        .flatMap(([path, found]) => (found && path.startsWith("/p/") ? [[path, found.text]] : []))
+        .flatMap(([path, found]) => (path.startsWith("/p/") && isNoDirectory(path, found) ? [[path, found.text]] : []))
         .filter(([path]) => change.isTakenBack || path?.toLowerCase() !== change.path.toLowerCase())
         .sort(),
     );

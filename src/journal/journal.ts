@@ -3,6 +3,7 @@
 import { promises } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../base/errors.js";
+import { contentHash } from "../base/file-type.js";
 import { inLanes } from "../base/in-lanes.js";
 import { makeDirectories } from "../files/disk/make-directories.js";
 import { ifAbsent, notKept } from "../files/refusals.js";
@@ -50,6 +51,8 @@ export async function staleFiles(seen: readonly SeenPath[]): Promise<string[]> {
 async function hashAt(path: string): Promise<string | undefined> {
   try {
     const { kind, identity } = await disk.lstat(path);
+    if (kind === "directory") return contentHash(kind);
+    if (kind === "link") return contentHash("symlink", await disk.readlink(path));
     return kind === "file" ? await disk.digest(path, identity) : "";
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
@@ -65,6 +68,13 @@ export async function listUndoRecords(undoDir: string): Promise<UndoRecord[]> {
     if (record) records.push(record);
   }
   return records.sort((a, b) => b.at - a.at);
+}
+
+/** The directories that these changes made for their files, the outermost first; of the records that are still kept. */
+export async function madeDirectories(undoDir: string, txids: readonly string[]): Promise<string[]> {
+  const records = await Promise.all(txids.map((txid) => readUndo(undoDir, txid).catch(() => undefined)));
+  const all = new Set(records.flatMap((record) => record?.dirs ?? []));
+  return [...all].sort((a, b) => a.length - b.length);
 }
 
 export function readUndo(undoDir: string, txid: string): Promise<UndoRecord | undefined> {

@@ -14,9 +14,22 @@ const codesOfLinks = ["ENOTDIR", "ELOOP"];
 export class PinnedPaths {
   readonly #disk: ChangeDisk;
   readonly #pins = new Map<string, Promise<PinnedDirectory>>();
+  #turnedLinks: ReadonlySet<string> = new Set();
 
   constructor(disk: ChangeDisk) {
     this.#disk = disk;
+  }
+
+  /** A link is expected at these paths at times, because the change set turns it into a directory or the reverse. */
+  expectLinks(paths: Iterable<string>): void {
+    this.#turnedLinks = new Set(paths);
+  }
+
+  /** The directory was removed: one that takes its place later has to be opened anew. */
+  async forget(directory: string): Promise<void> {
+    const pin = this.#pins.get(directory);
+    this.#pins.delete(directory);
+    await pin?.then((opened) => opened.close()).catch(() => {}); // nothing depends on it any more
   }
 
   /** The path to work with. The parent directory must exist. */
@@ -62,6 +75,8 @@ export class PinnedPaths {
 
   async #open(directory: string): Promise<PinnedDirectory> {
     const pin = await this.#disk.pin(directory).catch(async (error: unknown) => {
+      if (codesOfLinks.includes(systemCode(error) ?? "") && this.#isBelowTurned(directory))
+        throw noDirectory(directory);
       const isLink =
         codesOfLinks.includes(systemCode(error) ?? "") && (await this.#disk.lstat(directory)).kind === "link";
       throw isLink ? new GalleyError("file_refused", `${directory} is now a link`) : error;
@@ -69,10 +84,24 @@ export class PinnedPaths {
     try {
       const location = await pin.location();
       if (location === directory) return pin;
+      if (this.#isBelowTurned(directory)) throw noDirectory(directory);
       throw new GalleyError("file_refused", `${directory} now resolves to a different path: ${location}`);
     } catch (error) {
       await pin.close();
       throw error;
     }
   }
+
+  #isBelowTurned(directory: string): boolean {
+    if (this.#turnedLinks.size === 0) return false;
+    for (let path = directory; ; path = dirname(path)) {
+      if (this.#turnedLinks.has(path)) return true;
+      if (path === dirname(path)) return false;
+    }
+  }
+}
+
+/** As the system says it of a path through something that is no directory. */
+function noDirectory(path: string): Error {
+  return Object.assign(new Error(`ENOTDIR: ${path}`), { code: "ENOTDIR" });
 }

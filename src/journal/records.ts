@@ -2,11 +2,12 @@
 // incomplete or has a wrong checksum; nothing after it counts.
 
 import { sha256Of } from "../base/digest.js";
+import type { FileType } from "../base/file-type.js";
 import { isObject } from "../base/json.js";
 import type { ChangeOwner } from "../preview/change-writer.js";
 
 /**
- * A change of one file. A rename is a creation and a deletion; `respell` is a rename between two spellings that the
+ * A change of one path. A rename is a creation and a deletion; `respell` is a rename between two spellings that the
  * directory takes for the same name.
  */
 export interface StoredOp {
@@ -15,24 +16,35 @@ export interface StoredOp {
   /** The old spelling. */
   readonly from?: string;
   readonly shownPath: string;
-  /** SHA-256 of the bytes; null where there is no file. */
+  /** The `contentHash`; null where there is nothing. */
   readonly before: string | null;
   readonly after: string | null;
-  /** The permission bits that were found; null where there is no file. */
+  /** What is left, and what was found; default: a regular file. */
+  readonly type?: FileType;
+  readonly beforeType?: FileType;
+  /** The permission bits that were found; null where there is nothing. */
   readonly beforeMode: number | null;
-  /** Paths beside the target: the temporary file with the new bytes, and the backup of the old file. */
+  /** The permission bits that a directory gets in the end. */
+  readonly afterMode?: number;
+  /**
+   * Paths beside the target: the temporary file with the new bytes, and the backup of the old file. Where the directory
+   * of the target goes or comes in step 6, they are in the nearest directory above it that stays.
+   */
   readonly staged: string | null;
   readonly backup: string | null;
 }
 
 export interface BeginRecord {
   readonly type: "begin";
-  readonly version: 1;
+  /** 2: with links or directories, which an earlier galley would take for files. */
+  readonly version: 1 | 2;
   readonly txid: string;
   readonly root: string;
   readonly ops: readonly StoredOp[];
   /** Directories that had to be made, the outermost first. */
   readonly dirs: readonly string[];
+  /** Removed in step 8 if they are empty. */
+  readonly emptied?: readonly string[];
   readonly undoRecord: string | null;
   readonly owner?: ChangeOwner;
 }
@@ -87,7 +99,7 @@ export interface JournalState {
 /** Undefined without a valid `begin`: then nothing was done. */
 export function stateOf(records: readonly unknown[]): JournalState | undefined {
   const [begin, ...rest] = records;
-  if (!isObject(begin) || begin.type !== "begin" || begin.version !== 1) return undefined;
+  if (!isObject(begin) || begin.type !== "begin" || !isKnown(begin.version)) return undefined;
   // The checksum proves that galley wrote the record, so its shape is known.
   let state: JournalState = { begin: begin as unknown as BeginRecord, phase: "begun" };
   for (const record of rest as JournalRecord[]) {
@@ -96,4 +108,8 @@ export function stateOf(records: readonly unknown[]): JournalState | undefined {
     else if (record.type === "end") state = { ...state, phase: "ended", end: record };
   }
   return state;
+}
+
+function isKnown(version: unknown): boolean {
+  return version === 1 || version === 2;
 }

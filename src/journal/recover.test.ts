@@ -183,7 +183,7 @@ describe("recovery on the real disk", () => {
 
   it("touches nothing that a later version left", async () => {
     const path = join(project.directories.journalDir, "0.gj");
-    writeFileSync(path, encodeRecord({ type: "begin", version: 2 }));
+    writeFileSync(path, encodeRecord({ type: "begin", version: 3 }));
     await expect(project.recover()).rejects.toThrow(
       `Recovery needed: ${path} was written by a later version of galley`,
     );

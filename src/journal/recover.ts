@@ -3,11 +3,13 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { ChangeOutcome } from "../preview/change-writer.js";
-import { statAt, stateOfOp } from "./carry-out.js";
+import { stateOfOp } from "./carry-out.js";
 import type { ChangeDisk } from "./change-set.js";
 import { ForeignChange, failingFor, recoveryNeeded } from "./failures.js";
 import { type Ending, type FinishContext, finish, forget, rollBack, rollForward } from "./finish.js";
 import { JournalFile, journalPaths, readJournal } from "./journal-file.js";
+import { statAt } from "./look-at.js";
+import { turnedLinks } from "./op-types.js";
 import { PinnedPaths } from "./pinned-paths.js";
 import { type JournalState, type StoredOp, stateOf } from "./records.js";
 import { type Marks, markOf } from "./verify-unchanged.js";
@@ -49,6 +51,7 @@ async function recoverOne(deps: FinishContext, path: string): Promise<ChangeOutc
     throw new GalleyError("unsupported", `${path} was written by a later version of galley`);
   // If the project itself cannot be reached, missing files do not mean that the user removed them.
   if (state) await failingFor(state.begin.root, () => deps.disk.lstat(state.begin.root));
+  if (state) deps.pins.expectLinks(turnedLinks(state.begin.ops));
   const journal = await JournalFile.reopen(deps, path, soundBytes);
   try {
     // No valid record, or no commit: nothing has happened.
@@ -97,7 +100,7 @@ async function pendingOps(
   const pending: StoredOp[] = [];
   const marks = new Map<string, string>();
   for (const op of ops) {
-    const mark = markOf(await statAt(deps, op.path));
+    const mark = markOf(op, await statAt(deps, op.path));
     const state = await failingFor(op.shownPath, () => stateOfOp(deps, op));
     if (state === "conflict") return undefined;
     if (state !== "pending") continue;

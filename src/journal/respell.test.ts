@@ -19,7 +19,7 @@ async function apply(disk: SimDisk, ops: ChangeOp[]): Promise<{ error: string; f
   for (const directory of ["/p", "/agent/journal", "/agent/undo"]) disk.mkdirp(directory);
   const { error } = await applyOnce(disk, { kind: {}, before: new Map(), after: new Map(), ops });
   const files = [...disk.tree()].flatMap(([path, found]) =>
-    found && path.startsWith("/p/") ? [[path.slice(3), found.text]] : [],
+    path.startsWith("/p/") && !path.endsWith("/") ? [[path.slice(3), found.text]] : [],
   );
   return { error: error instanceof Error ? error.message : "", files: Object.fromEntries(files) };
 }

@@ -39,7 +39,7 @@ export async function refuseFoldedTogether(
     const spelling = stagedName(basename(file.path), txid, other.index);
     // A long name is cut, perhaps before the difference. Then any other spelling will do.
     const isCut = spelling === basename(other.staged);
-    const respelled = join(dirname(other.path), isCut ? spelling.toUpperCase() : spelling);
+    const respelled = join(dirname(other.staged), isCut ? spelling.toUpperCase() : spelling);
     if (await disk.lstat(await pins.of(respelled)).catch(ignoring("ENOENT")))
       throw refusal(file.shownPath, `here it is the same name as ${other.shownPath}`);
   }

@@ -1,6 +1,7 @@
 // A project on the simulated disk before and after a change set, and how to say what is wrong with what came of it.
 
 import { createHash } from "node:crypto";
+import { contentHash, type FileType } from "../base/file-type.js";
 import { isTempName } from "../files/disk/temp-names.js";
 import type { ChangeOp } from "./change-set.js";
 import { decodeRecords } from "./records.js";
@@ -11,7 +12,10 @@ export const directories = { root: "/p", journalDir: "/agent/journal", undoDir: 
 export const txid = "0123456789abcdef0123456789abcdef";
 const undoRecord = `${directories.undoDir}/${txid}.gu`;
 
-interface Shape {
+export interface Shape {
+  /** Default: a regular file. */
+  readonly type?: "symlink" | "directory";
+  /** Of a link its target; none of a directory. */
   readonly text: string;
   readonly mode: number;
   readonly uid: number;
@@ -19,6 +23,7 @@ interface Shape {
   readonly modifiedMs?: number;
 }
 
+/** Maps have files, links and the directories that are named by themselves; others are there because files need them. */
 export interface Scene {
   readonly kind: Kind;
   readonly before: ReadonlyMap<string, Shape>;
@@ -34,6 +39,10 @@ export function randomScene(random: Random, maxOps: number): Scene {
   const ops: ChangeOp[] = [];
   const count = 1 + Math.floor(random() * maxOps);
   for (let index = 0; index < count; index++) {
+    if (random() < 0.4) {
+      addTyped({ before, after, ops }, random, index);
+      continue;
+    }
     const path = `${pick(random, ["/p", "/p/a", "/p/b/c", `/p/new${index % 3}/deep`])}/f${index}`;
     const mode = pick(random, [0o644, 0o755, 0o2775, 0o1600, 0o444]);
     const old = { text: `old ${index}`, mode, uid: pick(random, [1000, 7]) };
@@ -67,7 +76,11 @@ export function randomScene(random: Random, maxOps: number): Scene {
 export function setUpDisk({ before, kind }: Scene): SimDisk {
   const disk = new SimDisk(kind);
   disk.mkdirp("/p");
-  for (const [path, { text, mode, uid }] of before) disk.write(path, text, { mode, uid });
+  for (const [path, { type, text, mode, uid }] of before) {
+    if (type === "directory") disk.mkdirp(path, { mode, uid });
+    else if (type === "symlink") disk.symlink(path, text, { uid });
+    else disk.write(path, text, { mode, uid });
+  }
   disk.mkdirp(directories.journalDir);
   disk.mkdirp(directories.undoDir);
   return disk;
@@ -75,7 +88,7 @@ export function setUpDisk({ before, kind }: Scene): SimDisk {
 
 export interface Expected {
   /** The disk before anything happened. */
-  readonly old: ReadonlyMap<string, Found | null>;
+  readonly old: ReadonlyMap<string, Found>;
   /** Where only one of the two ends is right. */
   readonly must?: "old" | "new" | undefined;
   /** A later recovery may tidy up. */
@@ -85,27 +98,50 @@ export interface Expected {
 /** What is wrong with the files after recovery, or undefined. */
 export function problemOf(disk: SimDisk, scene: Scene, { old, must, mayBeUntidy }: Expected): string | undefined {
   const tree = disk.tree();
-  const files = filesOf(tree, mayBeUntidy);
-  const isOld = same(files, filesOf(old), (a, b) => isUnchanged(a, b, scene.kind));
-  const isNew = same(files, scene.after, isAs);
-  if (!isOld && !isNew) return `torn: ${JSON.stringify([...files])} of ${JSON.stringify([...scene.after])}`;
+  const now = projectOf(tree, mayBeUntidy);
+  const left = mayBeUntidy ? new Map([...now].filter(([path]) => !path.endsWith("/") || old.has(path))) : now;
+  const isOld = same(left, projectOf(old), (a, b) => isUnchanged(a, b, scene.kind));
+  const isNew = isAfter(now, scene);
+  if (!isOld && !isNew) return `torn: ${JSON.stringify([...now])} of ${JSON.stringify([...scene.after])}`;
   if (must === "new" && !isNew) return "old where only new is right";
   if (must === "old" && !isOld) return "new where only old is right";
   if (isNew && !isSound(tree.get(undoRecord), scene)) return "new without an undo record that can be used";
   return mayBeUntidy ? undefined : untidyOf(tree, isNew);
 }
 
-function untidyOf(tree: ReadonlyMap<string, Found | null>, isNew: boolean): string | undefined {
-  const leftOver = [...tree.keys()].filter((path) => {
-    if (path.endsWith("/")) return !isNew && path.startsWith("/p/new");
-    return path.startsWith("/agent/") && !(isNew && path === undoRecord);
-  });
+/** Everything that is meant to be there, with the directories that it needs, and nothing else but old directories. */
+function isAfter(now: ReadonlyMap<string, Found>, { before, after }: Scene): boolean {
+  const meant = new Map<string, Shape | undefined>();
+  const need = (path: string) => {
+    for (let at = path.slice(0, path.lastIndexOf("/")); at.length > 2; at = at.slice(0, at.lastIndexOf("/")))
+      if (!meant.has(`${at}/`)) meant.set(`${at}/`, undefined);
+  };
+  for (const [path, shape] of after) meant.set(shape.type === "directory" ? `${path}/` : path, shape);
+  for (const path of [...after.keys(), ...before.keys()]) need(path);
+  // What a change set removes by name is not left over from before.
+  for (const [path, { type }] of before)
+    if (type === "directory" && after.get(path)?.type !== type) meant.delete(`${path}/`);
+  for (const [path, shape] of meant) {
+    const found = now.get(path);
+    if (!found || (shape && !isAs(found, shape))) return false;
+  }
+  return [...now.keys()].every((path) => meant.has(path));
+}
+
+function untidyOf(tree: ReadonlyMap<string, Found>, isNew: boolean): string | undefined {
+  const leftOver = [...tree.keys()].filter(
+    (path) => !path.endsWith("/") && path.startsWith("/agent/") && !(isNew && path === undoRecord),
+  );
   return leftOver.length > 0 ? `left over: ${leftOver.join(", ")}` : undefined;
 }
 
-function filesOf(tree: ReadonlyMap<string, Found | null>, isWithoutOurs = false): Map<string, Found> {
-  const files = [...tree].flatMap(([path, found]) => (found && path.startsWith("/p/") ? [[path, found] as const] : []));
-  return new Map(files.filter(([path]) => !isWithoutOurs || !isTempName(path.slice(path.lastIndexOf("/") + 1))));
+function projectOf(tree: ReadonlyMap<string, Found>, isWithoutOurs = false): Map<string, Found> {
+  const nameOf = (path: string) => path.replace(/\/$/, "").replace(/^.*\//s, "");
+  return new Map(
+    [...tree].filter(
+      ([path]) => path.startsWith("/p/") && path !== "/p/" && !(isWithoutOurs && isTempName(nameOf(path))),
+    ),
+  );
 }
 
 function same<A, B>(a: ReadonlyMap<string, A>, b: ReadonlyMap<string, B>, isEqual: (a: A, b: B) => boolean): boolean {
@@ -114,14 +150,15 @@ function same<A, B>(a: ReadonlyMap<string, A>, b: ReadonlyMap<string, B>, isEqua
 
 /** The very same file, or where that cannot be a true copy. */
 function isUnchanged(a: Found, b: Found, { hasNoLinks }: Kind): boolean {
+  if (b.type === "directory") return a.mode === b.mode && a.uid === b.uid; // it may have been removed and made again
   return isAs(a, b) && (hasNoLinks === true || a.identity === b.identity);
 }
 
-function isAs(a: Found, { text, mode, uid, modifiedMs = a.modifiedMs }: Shape): boolean {
-  return a.text === text && a.mode === mode && a.uid === uid && a.modifiedMs === modifiedMs;
+function isAs(a: Found, { type, text, mode, uid, modifiedMs = a.modifiedMs }: Shape): boolean {
+  return a.type === type && a.text === text && a.mode === mode && a.uid === uid && a.modifiedMs === modifiedMs;
 }
 
-function isSound(found: Found | null | undefined, { ops, before }: Scene): boolean {
+function isSound(found: Found | undefined, { ops, before }: Scene): boolean {
   if (!found) return false;
   const { records, soundBytes } = decodeRecords(Buffer.from(found.text, "latin1"));
   const files = ops.reduce((sum, { kind }) => sum + (kind === "rename" ? 2 : 1), 0);
@@ -129,7 +166,69 @@ function isSound(found: Found | null | undefined, { ops, before }: Scene): boole
   const isTrue = kept.every(
     ({ path, before: old }) => old === null || Buffer.from(old.bytes, "base64").toString() === before.get(path)?.text,
   );
-  return isTrue && soundBytes === found.text.length && kept.length === files && found.mode === 0o600;
+  // Directories that come with a path which becomes one are kept besides.
+  return isTrue && soundBytes === found.text.length && kept.length >= files && found.mode === 0o600;
+}
+
+interface Draft {
+  readonly before: Map<string, Shape>;
+  readonly after: Map<string, Shape>;
+  readonly ops: ChangeOp[];
+}
+
+/** Links, directories, modes and changes of type, with what is in the directories. */
+function addTyped(draft: Draft, random: Random, index: number): void {
+  const path = `${pick(random, ["/p", "/p/a", "/p/b/c", `/p/new${index % 3}/deep`])}/t${index}`;
+  const uid = pick(random, [1000, 7]);
+  const shapes: Record<FileType, Shape> = {
+    file: { text: `old ${index}`, mode: pick(random, [0o644, 0o755, 0o444]), uid },
+    symlink: { type: "symlink", text: pick(random, ["nowhere", "../a", "/p/a", "."]), mode: 0o777, uid },
+    directory: { type: "directory", text: "", mode: pick(random, [0o755, 0o700, 0o2775]), uid },
+  };
+  const types = ["file", "symlink", "directory", undefined] as const;
+  const was = pick(random, types);
+  const is = pick(random, was === undefined ? types.slice(0, 3) : types);
+  const isKept = was === "directory" && is === "directory";
+  const wish = pick(random, [0o711, 0o500, 0o1755, isKept ? 0o711 : undefined]);
+  const old = was && shapes[was];
+  const fresh = is && freshShape(is, { old, wish, index });
+  add(draft, path, { old, fresh, wish: is === "symlink" ? undefined : wish });
+  for (const name of ["x", "in/y", "in/z"].slice(0, Math.floor(random() * 4))) {
+    const inside = { text: `old ${index} ${name}`, mode: 0o644, uid };
+    const made = { text: `new ${index} ${name}`, mode: 0o666, uid: 1000 };
+    if (isKept) for (const side of [draft.before, draft.after]) side.set(`${path}/${name}`, inside);
+    else if (was === "directory") add(draft, `${path}/${name}`, { old: inside });
+    if (is === "directory" && !isKept) add(draft, `${path}/${name}`, { fresh: made });
+    else if (isKept && random() < 0.5) add(draft, `${path}/${name}-new`, { fresh: made });
+  }
+  if (was === "directory" && !isKept && draft.before.has(`${path}/in/y`))
+    add(draft, `${path}/in`, { old: { type: "directory", text: "", mode: 0o750, uid } });
+}
+
+function freshShape(type: FileType, about: { old: Shape | undefined; wish: number | undefined; index: number }): Shape {
+  const { old, wish, index } = about;
+  const uid = old?.uid ?? 1000;
+  if (type === "symlink") return { type, text: `target ${index}`, mode: 0o777, uid };
+  const isSame = old !== undefined && (old.type ?? "file") === type;
+  const mode = wish ?? (isSame ? old.mode : type === "file" ? 0o666 : 0o755);
+  return type === "file" ? { text: `new ${index}`, mode, uid } : { type, text: "", mode, uid };
+}
+
+function add(
+  { before, after, ops }: Draft,
+  path: string,
+  { old, fresh, wish }: { old?: Shape | undefined; fresh?: Shape | undefined; wish?: number | undefined },
+): void {
+  if (old) before.set(path, old);
+  if (fresh) after.set(path, fresh);
+  const named = { path, shownPath: path.slice(3) };
+  const hash = old && contentHash(old.type, Buffer.from(old.text));
+  const seen = { beforeHash: hash ?? "", force: true, ...(old?.type ? { beforeType: old.type } : {}) };
+  const type = fresh?.type ? { type: fresh.type } : {};
+  const content = { bytes: Buffer.from(fresh?.text ?? ""), ...type, ...(wish === undefined ? {} : { mode: wish }) };
+  if (old && fresh) ops.push({ kind: "modify", ...named, ...seen, ...content });
+  else if (old) ops.push({ kind: "delete", ...named, ...seen });
+  else ops.push({ kind: "create", ...named, ...content });
 }
 
 export function hashOf(text: string): string {

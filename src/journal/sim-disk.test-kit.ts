@@ -13,6 +13,7 @@ import {
   type Node,
   newDirectory,
   newFile,
+  newLink,
   type Random,
 } from "./sim-names.test-kit.js";
 
@@ -41,6 +42,9 @@ export interface Kind {
 }
 
 export interface Found {
+  /** Default: a regular file. */
+  readonly type?: "symlink" | "directory";
+  /** Of a link its target. */
   readonly text: string;
   readonly mode: number;
   readonly uid: number;
@@ -86,13 +90,21 @@ export class SimDisk {
   }
 
   chmod(path: string, mode: number): void {
-    const file = this.#names.file(path);
-    file.dress = file.durableDress = { ...file.dress, mode };
-    file.mark++;
+    const node = this.#names.node(path);
+    node.dress = node.durableDress = { ...node.dress, mode };
+    if (node.kind === "file") node.mark++;
   }
 
-  mkdirp(path: string): void {
-    this.#names.directory(path, true);
+  /** With the parents that are missing. */
+  mkdirp(path: string, { mode = 0o755, uid = 1000 } = {}): void {
+    const directory = this.#names.directory(path, true);
+    directory.dress = directory.durableDress = { ...directory.dress, mode, uid };
+  }
+
+  symlink(path: string, target: string, { uid = 1000 } = {}): void {
+    const dress = { mode: 0o777, uid, gid: 1000, modifiedMs: this.#now() };
+    const link = newLink(++this.#lastNumber, Buffer.from(target), dress);
+    this.#names.setForGood(this.#names.directory(dirname(path), true), basename(path), link);
   }
 
   remove(path: string): void {
@@ -101,14 +113,14 @@ export class SimDisk {
 
   at(path: string): Found | undefined {
     const node = this.#names.find(path);
-    return node?.kind === "file" ? foundOf(node) : undefined;
+    return node && foundOf(node);
   }
 
-  /** Every file as it is, every empty directory as `null`. */
-  tree(): Map<string, Found | null> {
-    const found = new Map<string, Found | null>();
+  /** Everything as it is; the names of directories end in `/`. */
+  tree(): Map<string, Found> {
+    const found = new Map<string, Found>();
     const visit = (directory: Directory, path: string) => {
-      if (directory.names.size === 0) found.set(`${path}/`, null);
+      found.set(`${path}/`, foundOf(directory));
       for (const [name, node] of [...directory.names].sort(([a], [b]) => (a < b ? -1 : 1))) {
         if (node.kind === "directory") visit(node, `${path}/${name}`);
         else found.set(`${path}/${name}`, foundOf(node));
@@ -174,6 +186,10 @@ export class SimDisk {
       file.dress = { ...file.dress, ...change };
       file.mark++;
     };
+    const redress = (path: string, change: Partial<File["dress"]>) => {
+      const directory = this.#names.directory(path);
+      directory.dress = { ...directory.dress, ...change };
+    };
     const handle = (file: File, path: string) => ({
       stat: () => look("stat", path, () => statOf(file)),
       append: (bytes: Uint8Array) => append(file, path, bytes),
@@ -209,10 +225,11 @@ export class SimDisk {
         }),
       pin: (path) =>
         look("pin", path, () => {
+          if (names.node(path).kind === "link") throw failure("ENOTDIR", path);
           const directory = names.directory(path);
           return {
             path,
-            location: () => look("location", path, () => path),
+            location: () => look("location", path, () => names.locationOf(directory) ?? `${path} (deleted)`),
             fsync: () => step("fsyncDir", path, () => names.sync(directory)),
             close: () => look("close", path, () => {}),
           };
@@ -227,47 +244,60 @@ export class SimDisk {
       mkdir: (path) => step("mkdir", path, () => names.setNew(path, newDirectory(++this.#lastNumber))),
       rmdir: (path) =>
         step("rmdir", path, () => {
+          if (names.node(path).kind === "link") throw failure("ENOTDIR", path);
           if (names.directory(path).names.size > 0) throw failure("ENOTEMPTY", path);
           names.unset(path);
         }),
       link: (from, to) =>
         step("link", to, () => {
           if (this.#kind.hasNoLinks) throw failure("EPERM", to);
-          const file = names.file(from);
+          const file = names.nameable(from);
           names.setNew(to, file);
           file.mark++;
         }),
       rename: (from, to) => step("rename", to, () => names.rename(from, to)),
       unlink: (path) =>
         step("unlink", path, () => {
-          names.file(path);
+          names.nameable(path);
           names.unset(path);
         }),
+      symlink: (target, path) =>
+        step("symlink", path, () => {
+          const dress = { mode: 0o777, uid: 1000, gid: 1000, modifiedMs: this.#now() };
+          names.setNew(path, newLink(++this.#lastNumber, target, dress));
+        }),
+      readlink: (path) =>
+        look("readlink", path, () => {
+          const node = names.node(path);
+          if (node.kind !== "link") throw failure("EINVAL", path);
+          return node.data;
+        }),
+      chownLink: (path, uid, gid) => step("chownLink", path, () => dress(names.nameable(path), { uid, gid })),
+      touchLink: (path, modifiedMs) => step("touchLink", path, () => dress(names.nameable(path), { modifiedMs })),
+      ownsMode: () => true,
+      chmodDirectory: (path, mode) => step("chmodDirectory", path, () => redress(path, { mode })),
+      chownDirectory: (path, uid, gid) => step("chownDirectory", path, () => redress(path, { uid, gid })),
     };
     return { ...disk, inBulk: oneByOne(disk).inBulk };
   }
 }
 
-function foundOf({ data, dress, number }: File): Found {
-  const { mode, uid, modifiedMs } = dress;
-  return { text: data.toString("latin1"), mode, uid, modifiedMs, identity: `1:${number}` };
+function foundOf(node: Node): Found {
+  const { mode, uid, modifiedMs } = node.dress;
+  const about = { mode, uid, modifiedMs, identity: `1:${node.number}` };
+  if (node.kind === "directory") return { type: "directory", text: "", ...about };
+  return { ...(node.kind === "link" ? { type: "symlink" } : {}), text: node.data.toString("latin1"), ...about };
 }
 
-const directoryDress = { mode: 0o755, uid: 1000, gid: 1000, modifiedMs: 0 };
-
 function statOf(node: Node): DiskStat {
-  const isFile = node.kind === "file";
-  const { mode, uid, gid, modifiedMs } = isFile ? node.dress : directoryDress;
+  const isNamed = node.kind !== "directory";
   return {
     kind: node.kind,
     kindName: "",
     identity: `1:${node.number}`,
-    sizeBytes: isFile ? node.data.length : 0,
-    modifiedMs,
-    mode,
-    uid,
-    gid,
-    linkCount: isFile ? node.linkCount : 2,
-    mark: isFile ? `${node.mark}` : "",
+    sizeBytes: isNamed ? node.data.length : 0,
+    ...node.dress,
+    linkCount: isNamed ? node.linkCount : 2,
+    mark: isNamed ? `${node.mark}` : `${node.names.size}`,
   };
 }

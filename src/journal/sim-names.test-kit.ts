@@ -1,6 +1,6 @@
 // The names on the simulated disk: which are there, which would survive a loss of power, and what such a loss leaves.
 
-import { basename, dirname } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 
 export type Random = () => number;
 
@@ -11,8 +11,9 @@ interface Dress {
   readonly modifiedMs: number;
 }
 
+/** A link is a file whose bytes are its target and never change: they are there with its name. */
 export interface File {
-  readonly kind: "file";
+  readonly kind: "file" | "link";
   readonly number: number;
   data: Buffer;
   durable: Buffer;
@@ -29,10 +30,17 @@ export interface Directory {
   durable: Map<string, Node>;
   /** Since the last sync, in order. A rename is one: both names change or neither. */
   unsynced: NameChange[];
+  dress: Dress;
+  durableDress: Dress;
 }
 
 export type Node = File | Directory;
-type NameChange = readonly (readonly [name: string, node: Node | undefined])[];
+
+interface NameChange {
+  readonly names: readonly (readonly [name: string, node: Node | undefined])[];
+  /** The other half of a rename between two directories, which file systems with a journal do in one step. */
+  other?: { readonly directory: Directory; readonly change: NameChange };
+}
 
 export class DirectoryNames {
   readonly root = newDirectory(1);
@@ -51,39 +59,73 @@ export class DirectoryNames {
     }
   }
 
-  /** No links here: it is what it is, if it is there. */
+  /** No test has a link where a canonical path is asked for. */
   pathOf(path: string): string {
     this.node(path);
     return path;
   }
 
-  node(path: string): Node {
+  /** Where a directory is now. */
+  locationOf(directory: Directory, from = this.root, path = ""): string | undefined {
+    if (from === directory) return path === "" ? "/" : path;
+    for (const [name, node] of from.names) {
+      const found = node.kind === "directory" ? this.locationOf(directory, node, `${path}/${name}`) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** Links on the way are followed, the last name is not. */
+  node(path: string, depth = 0): Node {
     let node: Node = this.root;
+    let way = "";
     for (const name of partsOf(path)) {
+      if (node.kind === "link") {
+        if (depth > 5) throw failure("ELOOP", path);
+        node = this.#followed(way, node, depth);
+      }
       if (node.kind !== "directory") throw failure("ENOTDIR", path);
       const next: Node | undefined = node.names.get(this.#key(node.names, name));
       if (!next) throw failure("ENOENT", path);
       node = next;
+      way = `${way}/${name}`;
     }
     return node;
   }
 
+  #followed(way: string, link: File, depth: number): Node {
+    const target = resolve(dirname(way), link.data.toString());
+    const node = this.node(target, depth + 1);
+    return node.kind === "link" ? this.#followed(target, node, depth + 1) : node;
+  }
+
   file(path: string): File {
+    const node = this.nameable(path);
+    if (node.kind !== "file") throw failure("ELOOP", path);
+    return node;
+  }
+
+  /** What can have several names. */
+  nameable(path: string): File {
     const node = this.node(path);
-    if (node.kind !== "file") throw failure("EISDIR", path);
+    if (node.kind === "directory") throw failure("EISDIR", path);
     return node;
   }
 
   directory(path: string, isMade = false): Directory {
+    if (!isMade) {
+      const found = this.node(path);
+      if (found.kind !== "directory") throw failure("ENOTDIR", path);
+      return found;
+    }
     let node: Node = this.root;
     for (const name of partsOf(path)) {
       if (node.kind !== "directory") throw failure("ENOTDIR", path);
       let next: Node | undefined = node.names.get(this.#key(node.names, name));
-      if (!next && isMade) {
+      if (!next) {
         next = newDirectory(++this.#lastNumber);
         this.setForGood(node, name, next);
       }
-      if (!next) throw failure("ENOENT", path);
       node = next;
     }
     if (node.kind !== "directory") throw failure("ENOTDIR", path);
@@ -93,47 +135,76 @@ export class DirectoryNames {
   setNew(path: string, node: Node): void {
     const parent = this.directory(dirname(path));
     if (parent.names.has(this.#key(parent.names, basename(path)))) throw failure("EEXIST", path);
-    this.#change(parent, [[basename(path), node]]);
+    this.#change(parent, { names: [[basename(path), node]] });
   }
 
   unset(path: string): void {
-    this.#change(this.directory(dirname(path)), [[basename(path), undefined]]);
+    this.#change(this.directory(dirname(path)), { names: [[basename(path), undefined]] });
   }
 
-  /** Within one directory. Two names of one file stay as they are, as the system has it. */
+  /** Two names of one file stay as they are, as the system has it. */
   rename(from: string, to: string): void {
     const node = this.node(from);
-    if (dirname(from) !== dirname(to)) throw failure("EXDEV", to);
-    if (this.find(to) === node) return;
-    this.#change(this.directory(dirname(to)), [
-      [basename(from), undefined],
-      [basename(to), node],
-    ]);
+    const there = this.find(to);
+    if (there === node && node.kind !== "directory") return;
+    if (there && node.kind === "directory" && there.kind !== "directory") throw failure("ENOTDIR", to);
+    if (there?.kind === "directory" && node.kind !== "directory") throw failure("EISDIR", to);
+    if (there?.kind === "directory" && there.names.size > 0) throw failure("ENOTEMPTY", to);
+    const [source, target] = [this.directory(dirname(from)), this.directory(dirname(to))];
+    const [gone, come] = [[basename(from), undefined] as const, [basename(to), node] as const];
+    if (source === target) return this.#change(target, { names: [gone, come] });
+    const [left, arrived]: NameChange[] = [{ names: [gone] }, { names: [come] }] as [NameChange, NameChange];
+    if (!left || !arrived) return;
+    left.other = { directory: target, change: arrived };
+    arrived.other = { directory: source, change: left };
+    this.#change(source, left);
+    this.#change(target, arrived);
   }
 
   /** At once and for good, whatever else was still on its way to that name. */
   setForGood(directory: Directory, name: string, node: Node | undefined): void {
     this.#set(directory.names, name, node);
     this.#set(directory.durable, name, node, { isCounted: false });
-    directory.unsynced = directory.unsynced.map((change) => change.filter(([changed]) => !this.#isSame(changed, name)));
+    for (const change of directory.unsynced)
+      Object.assign(change, { names: change.names.filter(([changed]) => !this.#isSame(changed, name)) });
   }
 
   sync(directory: Directory): void {
+    const halves = directory.unsynced.flatMap(({ other }) => other ?? []);
     directory.durable = new Map(directory.names);
     directory.unsynced = [];
+    directory.durableDress = directory.dress;
+    // A link cannot be synced by itself: it is there with its name, whole.
+    for (const node of directory.names.values()) if (node.kind === "link") node.durableDress = node.dress;
+    for (const { directory: far, change } of halves) this.#makeDurable(far, change);
+  }
+
+  #makeDurable(directory: Directory, change: NameChange): void {
+    if (!directory.unsynced.includes(change)) return;
+    directory.unsynced = directory.unsynced.filter((other) => other !== change);
+    for (const [name, node] of change.names) this.#set(directory.durable, name, node, { isCounted: false });
   }
 
   /** Of each directory any subset of its unsynced changes, of each file any form of its unsynced bytes. */
   lose(random: Random): void {
     const files = new Set<File>();
+    const fates = new Map<NameChange, boolean>();
+    const isThere = (change: NameChange, chance: number) => {
+      const fate = fates.get(change) ?? random() < chance;
+      if (change.other) fates.set(change.other.change, fate);
+      return fate;
+    };
     const visit = (directory: Directory) => {
+      if (directory.dress !== directory.durableDress && random() < 0.5) directory.dress = directory.durableDress;
       // Which ones matter differs: most of them gone, most of them there, or half and half.
       const chance = [0.1, 0.5, 0.9][Math.floor(random() * 3)] ?? 0.5;
       directory.names = new Map(directory.durable);
       for (const change of directory.unsynced)
-        if (random() < chance)
-          for (const [name, node] of change) this.#set(directory.names, name, node, { isCounted: false });
-      this.sync(directory);
+        if (isThere(change, chance))
+          for (const [name, node] of change.names) this.#set(directory.names, name, node, { isCounted: false });
+      directory.durable = new Map(directory.names);
+      directory.unsynced = [];
+      directory.durableDress = directory.dress;
       for (const node of directory.names.values()) {
         if (node.kind === "directory") visit(node);
         else {
@@ -148,15 +219,15 @@ export class DirectoryNames {
   }
 
   #change(directory: Directory, change: NameChange): void {
-    for (const [name, node] of change) this.#set(directory.names, name, node);
+    for (const [name, node] of change.names) this.#set(directory.names, name, node);
     directory.unsynced.push(change);
   }
 
   #set(names: Map<string, Node>, name: string, node: Node | undefined, { isCounted = true } = {}): void {
     const key = this.#key(names, name);
     const old = names.get(key);
-    if (isCounted && old?.kind === "file") old.linkCount--;
-    if (isCounted && node?.kind === "file") node.linkCount++;
+    if (isCounted && old && old.kind !== "directory") old.linkCount--;
+    if (isCounted && node && node.kind !== "directory") node.linkCount++;
     if (node) names.set(key, node);
     else names.delete(key);
   }
@@ -178,8 +249,16 @@ export function newFile(number: number, dress: Dress): File {
   return { kind: "file", number, data: empty, durable: empty, dress, durableDress: dress, mark: 0, linkCount: 0 };
 }
 
-export function newDirectory(number: number): Directory {
-  return { kind: "directory", number, names: new Map(), durable: new Map(), unsynced: [] };
+export function newLink(number: number, target: Uint8Array, dress: Dress): File {
+  const data = Buffer.from(target);
+  return { ...newFile(number, dress), kind: "link", data, durable: data };
+}
+
+const directoryDress: Dress = { mode: 0o755, uid: 1000, gid: 1000, modifiedMs: 0 };
+
+export function newDirectory(number: number, dress = directoryDress): Directory {
+  const names = { names: new Map(), durable: new Map(), unsynced: [] };
+  return { kind: "directory", number, ...names, dress, durableDress: dress };
 }
 
 const split = new Map<string, string[]>();

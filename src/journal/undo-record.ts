@@ -3,14 +3,16 @@
 
 import { join } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
-import { sha256Of } from "../base/digest.js";
+import { contentHash, usualType } from "../base/file-type.js";
 import { inLanes } from "../base/in-lanes.js";
 import { isObject } from "../base/json.js";
-import type { UndoFile, UndoHeader, UndoRecord } from "../preview/change-writer.js";
+import type { DiskStat } from "../files/disk/disk.js";
+import type { OldContent, UndoFile, UndoHeader, UndoRecord } from "../preview/change-writer.js";
 import { undoneIn } from "../preview/plan.js";
 import type { ChangeDisk } from "./change-set.js";
 import { failingFor, ignoring, staleError } from "./failures.js";
-import type { PreparedOp } from "./prepare.js";
+import { typesOf } from "./op-types.js";
+import type { PreparedOp } from "./prepared-op.js";
 import { decodeRecords, encodeRecord } from "./records.js";
 import type { SerialStepContext, StepContext } from "./step-context.js";
 
@@ -28,7 +30,8 @@ export function undoPath(undoDir: string, txid: string): string {
 
 /** Whether the old bytes are few enough to be kept. */
 export function fitsUndoRecord(ops: readonly PreparedOp[]): boolean {
-  return ops.reduce((sum, { found }) => sum + (found?.sizeBytes ?? 0), 0) <= maxKeptBytes;
+  const bytesOf = ({ found }: PreparedOp) => (found && found.kind !== "directory" ? found.sizeBytes : 0);
+  return ops.reduce((sum, op) => sum + bytesOf(op), 0) <= maxKeptBytes;
 }
 
 /** The content is durable when this resolves; the caller syncs the directory. Reads what the ops will replace. */
@@ -56,34 +59,43 @@ export async function writeUndoRecord(
 
 /** For a file that is written without the journal: the caller has the old bytes already. */
 export function encodeUndoRecord({ files, ...header }: UndoRecord): Uint8Array {
-  const lines = files.map(({ kind, path, shownPath, before, afterHash }) => {
+  const lines = files.map(({ before, afterHash, type, ...about }) => {
     const old = before && { ...before, bytes: base64(before.bytes) };
-    return encodeRecord({ type: "file", kind, path, shownPath, before: old, after: afterHash });
+    return encodeRecord({ type: "file", ...about, before: old, after: afterHash, ...leftType(type) });
   });
   return Buffer.concat([encodeRecord(header), ...lines]);
 }
 
 /** Undo must restore exactly what was previewed. */
-async function originalOf(
-  { disk, pins }: SerialStepContext,
-  { path, shownPath, found, before, beforeBytes }: PreparedOp,
-  total: number,
-): Promise<StoredFile["before"]> {
+async function originalOf(deps: SerialStepContext, op: PreparedOp, total: number): Promise<StoredFile["before"]> {
+  const { found, before, beforeBytes } = op;
   if (!found) return null;
-  const { mode, modifiedMs: mtimeMs } = found;
+  const { before: type = usualType } = typesOf(op);
+  const about = { mode: found.mode, mtimeMs: found.modifiedMs, ...(type === usualType ? {} : { type }) };
   // Step 1 found this hash, and step 4 compares it again.
-  if (beforeBytes && sha256Of(beforeBytes) === before) return { bytes: base64(beforeBytes), mode, mtimeMs };
-  const read = await disk.read(await pins.of(path), found.identity, { maxBytes: found.sizeBytes + 1 });
-  if (!read || sha256Of(read.bytes) !== before) throw staleError([shownPath], total);
-  return { bytes: base64(read.bytes), mode, mtimeMs };
+  if (beforeBytes && contentHash(type, beforeBytes) === before) return { bytes: base64(beforeBytes), ...about };
+  const bytes = await bytesNow(deps, op, found);
+  if (!bytes || contentHash(type, bytes) !== before) throw staleError([op.shownPath], total);
+  return { bytes: base64(bytes), ...about };
+}
+
+async function bytesNow(
+  { disk, pins }: SerialStepContext,
+  { path }: PreparedOp,
+  { kind, identity, sizeBytes }: DiskStat,
+): Promise<Uint8Array | undefined> {
+  if (kind === "directory") return new Uint8Array();
+  if (kind === "link") return disk.readlink(await pins.of(path)).catch(ignoring("ENOENT", "EINVAL"));
+  return (await disk.read(await pins.of(path), identity, { maxBytes: sizeBytes + 1 }))?.bytes;
 }
 
 function linesOf(op: PreparedOp, before: StoredFile["before"]): Uint8Array {
   const { kind, path, shownPath, after, from, shownFrom = shownPath } = op;
+  const marks = { ...leftType(typesOf(op).after), ...(op.isProtected ? { protected: true as const } : {}) };
   const line = (file: StoredFile) => encodeRecord({ type: "file", ...file });
-  if (kind !== "respell") return line({ kind, path, shownPath, before, after });
+  if (kind !== "respell") return line({ kind, path, shownPath, before, after, ...marks });
   const old = { kind: "delete", path: from ?? path, shownPath: shownFrom, before, after: null } as const;
-  return Buffer.concat([line({ kind: "create", path, shownPath, before: null, after }), line(old)]);
+  return Buffer.concat([line({ kind: "create", path, shownPath, before: null, after, ...marks }), line(old)]);
 }
 
 /** Undefined if there is no record, or if it is damaged. */
@@ -93,24 +105,39 @@ export async function readUndoRecord(disk: ChangeDisk, path: string): Promise<Un
   if (!read || read.isTruncated) return undefined;
   const { records, soundBytes } = decodeRecords(read.bytes);
   const [header, ...files] = records;
-  if (soundBytes !== read.bytes.length || !isObject(header) || header.type !== "change" || header.version !== 1)
+  if (soundBytes !== read.bytes.length || !isObject(header) || header.type !== "change" || !isKnown(header))
     return undefined;
   // The checksum proves that galley wrote the record, so its shape is known.
   const undoes = header.undoes === undefined ? {} : { undoes: undoneIn(header.undoes) };
   return { ...(header as unknown as UndoHeader), ...undoes, files: (files as StoredFile[]).map(fileOf) };
 }
 
+function isKnown({ version }: Record<string, unknown>): boolean {
+  return version === 1 || version === 2;
+}
+
 interface StoredFile {
   kind: UndoFile["kind"];
   path: string;
   shownPath: string;
-  before: { bytes: string; mode: number; mtimeMs: number } | null;
+  before: (Omit<OldContent, "bytes"> & { bytes: string }) | null;
   after: string | null;
+  /** Of what is left. A line's own type is `file`, whatever it is about. */
+  leaves?: UndoFile["type"];
+  protected?: true;
 }
 
-function fileOf({ kind, path, shownPath, before, after }: StoredFile): UndoFile {
+function leftType(type: UndoFile["type"]): Pick<StoredFile, "leaves"> {
+  return type === undefined || type === usualType ? {} : { leaves: type };
+}
+
+function fileOf({ kind, path, shownPath, before, after, leaves, protected: isProtected }: StoredFile): UndoFile {
   const old = before && { ...before, bytes: Buffer.from(before.bytes, "base64") };
-  return { kind, path, shownPath, before: old, afterHash: after };
+  return {
+    ...{ kind, path, shownPath, before: old, afterHash: after },
+    ...(leaves ? { type: leaves } : {}),
+    ...(isProtected ? { protected: true } : {}),
+  };
 }
 
 function base64(bytes: Uint8Array): string {

@@ -17,9 +17,10 @@ import type {
   UndoFile,
   UndoRecord,
 } from "../preview/change-writer.js";
-import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
-import { checkStillAllowed, settledBy } from "./create-change-writer.js";
+import { isOfFiles, isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
+import { settledBy } from "./create-change-writer.js";
 import { staleError } from "./failures.js";
+import { checkStillAllowed, knowsFilesOnly } from "./planned-ops.js";
 
 export interface WorkspaceChangeWriterDeps {
   readonly workspace: Workspace;
@@ -53,7 +54,9 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
     historyLimit,
     async apply(planned, owner, session, there = workspace) {
       const apply = async () => {
-        await checkStillAllowed(there, planned).catch(async (error: unknown) => {
+        const typed = planned.find((change) => !isOfFiles(change));
+        if (typed) throw knowsFilesOnly(typed);
+        await checkStillAllowed(there, planned, owner).catch(async (error: unknown) => {
           await refuseStale(planned); // that the file changed is the better error
           throw error;
         });

@@ -1,11 +1,12 @@
 // Undo and redo. An applied change is undone by a plan of its own, which is shown and decided like any other. What
 // was undone and what was not follows from the records alone.
 
-import { sha256Of } from "../base/digest.js";
 import { type ErrorCode, GalleyError } from "../base/errors.js";
-import type { ChangeWriter, RunMark, UndoFile, UndoRecord } from "../preview/change-writer.js";
+import { contentHash } from "../base/file-type.js";
+import type { ChangeWriter, OldContent, RunMark, UndoFile, UndoRecord } from "../preview/change-writer.js";
 import type { ShownFile } from "../preview/diff-page.js";
-import type { PlannedChange } from "../preview/plan.js";
+import { gitSummary, isGrouped } from "../preview/git-group.js";
+import { type PlannedChange, typeMember } from "../preview/plan.js";
 import { diffOf } from "../preview/plan-diff.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Change, Decider, FileChangeKind, PendingAction } from "../protocol/pending.js";
@@ -30,7 +31,7 @@ export interface UndoRequest {
   /** Include changes of other sessions in this project. */
   readonly isWholeRoot?: boolean;
   /** Decide at once. */
-  readonly apply?: { readonly by: Decider; readonly reason: string } | undefined;
+  readonly apply?: { readonly by: Decider; readonly reason: string; readonly protected?: boolean } | undefined;
   readonly toolCallId?: string;
 }
 
@@ -67,6 +68,12 @@ export interface ChangeOwnership {
   readonly run: RunMark | undefined;
 }
 
+/** What a change did: to its files, and to git's own data in one line. */
+export interface ShownChange {
+  readonly files: readonly ShownFile[];
+  readonly git?: string | undefined;
+}
+
 /** Only for a change that undid an undo, not for any other change that undoes something. */
 const redoPrefix = "Redo: ";
 
@@ -77,7 +84,7 @@ export function changeIdOf(txid: string): string {
 export class ChangeHistory {
   readonly #deps: ChangeHistoryDeps;
   /** The change whose diff is being read page by page. */
-  #shown: { readonly changeId: string; readonly files: readonly ShownFile[] } | undefined;
+  #shown: (ShownChange & { readonly changeId: string }) | undefined;
 
   constructor(deps: ChangeHistoryDeps) {
     this.#deps = deps;
@@ -119,7 +126,7 @@ export class ChangeHistory {
   async #isAsBefore({ path, before }: UndoFile): Promise<boolean> {
     const now = await this.#deps.changes.stamp(path).catch(() => null); // it exists but cannot be read
     if (!now || !before) return now === undefined && before === null;
-    return now.mode === before.mode && now.sha256 === sha256Of(before.bytes);
+    return now.mode === before.mode && now.sha256 === contentHash(before.type, before.bytes);
   }
 
   /** Undoes the newest undo. */
@@ -155,19 +162,24 @@ export class ChangeHistory {
    * What a change of this project did to each of its files; undefined when it is no longer known. The next pages of a
    * diff are cut from the same list: the records are not read again for each of them.
    */
-  async show(changeId: string, { isNextPage = false } = {}): Promise<readonly ShownFile[] | undefined> {
-    if (isNextPage && this.#shown?.changeId === changeId) return this.#shown.files;
+  async show(changeId: string, { isNextPage = false } = {}): Promise<ShownChange | undefined> {
+    if (isNextPage && this.#shown?.changeId === changeId) return { files: this.#shown.files, git: this.#shown.git };
     const all = await this.#deps.changes.history();
     const record = all.find(({ txid }) => changeIdOf(txid) === changeId);
     if (!record) return undefined;
     const left = leftBytes(all, this.#deps.changes);
+    const { fromCommand } = record;
     const files: ShownFile[] = [];
+    const grouped: PlannedChange[] = [];
     for (const file of record.files) {
       const after = await left(file);
-      files.push({ path: file.shownPath, kind: file.kind, change: after && forward(file, after) });
+      const change = forward(file, after ?? new Uint8Array());
+      if (fromCommand && isGrouped({ fromCommand }, change)) grouped.push(change);
+      else files.push({ path: file.shownPath, kind: file.kind, change: after && change });
     }
-    this.#shown = { changeId, files };
-    return files;
+    const git = fromCommand && gitSummary({ fromCommand, changes: grouped });
+    this.#shown = { changeId, files, git };
+    return { files, git };
   }
 
   /** The last page was read. */
@@ -209,7 +221,13 @@ export class ChangeHistory {
       isForReview: toolCallId === undefined,
       work: {
         kind: "plan",
-        plan: { changes, applied: { text: doneText(label, { records, all, changes }) }, undoes: txidsOf(records) },
+        plan: {
+          changes,
+          applied: { text: doneText(label, { records, all, changes }) },
+          undoes: txidsOf(records),
+          // What a command did is taken back with the same leave.
+          ...(records.some(({ fromCommand }) => fromCommand) ? { fromCommand: true as const } : {}),
+        },
       },
     });
     // Tell the user at once; otherwise only an attempt to apply would show it.
@@ -231,7 +249,8 @@ export class ChangeHistory {
     const { txid, label, sourceToolName, by, reason, at, owner } = record;
     const files = await Promise.all(
       record.files.map(async (file) => {
-        const about = { path: file.shownPath, kind: file.kind as FileChangeKind };
+        const type = typeMember(file.kind === "delete" ? file.before?.type : file.type);
+        const about = { path: file.shownPath, kind: file.kind as FileChangeKind, ...type };
         const after = await left(file);
         if (!after) return about;
         const { added, removed, diff } = await diffOf(forward(file, after));
@@ -321,27 +340,30 @@ type LeftBytes = (file: UndoFile) => Promise<Uint8Array | undefined>;
 
 /** The next change found what the last one left, unless another program wrote in between; the disk has the newest. */
 function leftBytes(all: readonly UndoRecord[], changes: Pick<ChangeWriter, "look">): LeftBytes {
-  const byPath = new Map<string, Uint8Array[]>();
+  const byPath = new Map<string, OldContent[]>();
   for (const { path, before } of all.flatMap(({ files }) => files))
-    if (before) byPath.set(path, [...(byPath.get(path) ?? []), before.bytes]);
+    if (before) byPath.set(path, [...(byPath.get(path) ?? []), before]);
   const hashes = new Map<Uint8Array, string>();
-  const hashOf = (bytes: Uint8Array): string => {
-    const hash = hashes.get(bytes) ?? sha256Of(bytes);
+  const hashOf = ({ type, bytes }: Pick<OldContent, "type" | "bytes">): string => {
+    const hash = hashes.get(bytes) ?? contentHash(type, bytes);
     hashes.set(bytes, hash);
     return hash;
   };
-  return async ({ path, afterHash }) => {
-    if (afterHash === null) return new Uint8Array();
-    const kept = byPath.get(path)?.find((bytes) => hashOf(bytes) === afterHash);
-    if (kept) return kept;
+  return async ({ path, afterHash, type }) => {
+    if (afterHash === null || type === "directory") return new Uint8Array();
+    const kept = byPath.get(path)?.find((old) => hashOf(old) === afterHash);
+    if (kept) return kept.bytes;
     const now = await changes.look(path, afterHash).catch(() => undefined); // an unreadable file counts as unknown
-    return now && hashOf(now.bytes) === afterHash ? now.bytes : undefined;
+    return now?.isAsLeft && hashOf(now) === afterHash ? now.bytes : undefined;
   };
 }
 
 /** What the change did, for its diff. */
 function forward(file: UndoFile, after: Uint8Array): PlannedChange {
   const before = file.before?.bytes ?? new Uint8Array();
-  const stamp = { path: file.shownPath, exists: file.before !== null, size: before.length, sha256: "", mode: 0 };
-  return { kind: file.kind, path: file.path, stamp, before, after };
+  const old = { exists: file.before !== null, size: before.length, sha256: "", mode: file.before?.mode ?? 0 };
+  const stamp = { path: file.shownPath, ...old, ...typeMember(file.before?.type) };
+  const type = typeMember(file.kind === "delete" ? file.before?.type : file.type);
+  const guard = file.protected ? { protected: true as const } : {};
+  return { kind: file.kind, path: file.path, stamp, before, after, ...type, ...guard };
 }

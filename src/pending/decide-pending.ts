@@ -20,6 +20,8 @@ export interface PendingDecision extends Subset {
   readonly extra?: Record<string, unknown> | undefined;
   /** An apply may write what it rests on too: the part that concerns the same files. Default: only what is named. */
   readonly withDeps?: boolean | undefined;
+  /** The user's own word that protected paths may be written; else the user is asked, and no answer is no. */
+  readonly protected?: boolean | undefined;
   /** What the caller saw of the one action; another one is a `revision_mismatch`, and nothing is decided. */
   readonly revision?: number | undefined;
 }
@@ -29,7 +31,15 @@ export async function decidePending(
   request: PendingDecision,
 ): Promise<{ details: ResolveDetails; text: string }> {
   const { action, reason, by, extra, files, hunks, withDeps, revision } = request;
-  const decision = { action, reason, by, withDeps, revision, ...(extra ? { extra } : {}) };
+  const decision = {
+    action,
+    reason,
+    by,
+    withDeps,
+    revision,
+    protected: request.protected,
+    ...(extra ? { extra } : {}),
+  };
   const ids = idsOf(pending, request);
   const isList = request.all === true || request.pendingIds !== undefined;
   const isPart = files !== undefined || hunks !== undefined;

@@ -90,9 +90,9 @@ describe("the diff of a change", () => {
     const lists = new Set<unknown>();
     changes.show = async (...request) => {
       shown++;
-      const files = await show(...request);
-      lists.add(files);
-      return files;
+      const found = await show(...request);
+      lists.add(found?.files);
+      return found;
     };
     const { files, pages } = await readAll(session, { changeId, context: 100 });
     expect(files).toEqual(before.files);

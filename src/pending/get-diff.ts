@@ -4,6 +4,7 @@
 import { GalleyError } from "../base/errors.js";
 import { type DiffPosition, diffPage, type ShownFile } from "../preview/diff-page.js";
 import { contextLines } from "../preview/file-diff.js";
+import { gitSummary, isGrouped } from "../preview/git-group.js";
 import { missingText } from "../preview/settle-texts.js";
 import type { DiffPage } from "../protocol/diff.js";
 import type { ChangeHistory } from "./change-history.js";
@@ -26,6 +27,8 @@ interface Shown {
   /** For the sentence about a path that is not part of it. */
   readonly what: "pending action" | "change";
   readonly revision?: number;
+  /** What was done to git's own data, which is not among the files. */
+  readonly git?: string | undefined;
 }
 
 /** Throws `not_found` for what cannot be shown, `stale_cursor` when the action has changed since the page before. */
@@ -53,6 +56,7 @@ export async function getDiff(
   return {
     ...(shown.revision === undefined ? {} : { revision: shown.revision }),
     files,
+    ...(shown.git === undefined || cursor !== undefined || paths ? {} : { git: shown.git }),
     ...(next ? { nextCursor: cursorAt(next, state) } : {}),
   };
 }
@@ -63,19 +67,22 @@ function plannedFiles({ store }: PendingActions, id: string): Shown {
   const { action, work } = stored;
   if (work.kind !== "plan")
     throw new GalleyError("unsupported", `Pending action ${id} has no diff: its tool writes the files itself.`);
-  const files = work.plan.changes.map((change) => ({
-    path: change.stamp.path,
-    kind: change.kind,
-    ...(change.to === undefined ? {} : { to: change.to }),
-    change,
-  }));
-  return { files, what: "pending action", revision: action.revision };
+  const { plan } = work;
+  const files = plan.changes
+    .filter((change) => !isGrouped(plan, change))
+    .map((change) => ({
+      path: change.stamp.path,
+      kind: change.kind,
+      ...(change.to === undefined ? {} : { to: change.to }),
+      change,
+    }));
+  return { files, what: "pending action", revision: action.revision, git: gitSummary(plan) };
 }
 
 async function changedFiles(changes: ChangeHistory, id: string, options: { isNextPage: boolean }): Promise<Shown> {
-  const files = await changes.show(id, options);
-  if (!files) throw changeGone(id);
-  return { files, what: "change" };
+  const shown = await changes.show(id, options);
+  if (!shown) throw changeGone(id);
+  return { ...shown, what: "change" };
 }
 
 function isAllGone(files: readonly ShownFile[], only: ReadonlySet<string> | undefined): boolean {

@@ -1,9 +1,9 @@
 // The plan that takes changes back: from what they left to what was there before the first of them. Where a file is not
 // as they left it, the plan says which and why: another program's work is never overwritten.
 
-import { sha256Of } from "../base/digest.js";
-import type { ChangeWriter, FileSeen, UndoFile, UndoRecord } from "../preview/change-writer.js";
-import type { PlannedChange } from "../preview/plan.js";
+import { contentHash } from "../base/file-type.js";
+import type { ChangeWriter, FileSeen, OldContent, UndoFile, UndoRecord } from "../preview/change-writer.js";
+import { type PlannedChange, typeMember } from "../preview/plan.js";
 import { filesToUndo } from "./undone-files.js";
 
 export interface FileDifference {
@@ -44,7 +44,11 @@ export async function inversePlan(
 
 /** Between two of the changes: the newer one did not find what the older one had left. */
 function howBetween({ afterHash }: UndoFile, { before }: UndoFile): string | undefined {
-  return afterHash === (before && sha256Of(before.bytes)) ? undefined : "was edited between the changes";
+  return afterHash === (before && hashOf(before)) ? undefined : "was edited between the changes";
+}
+
+function hashOf({ type, bytes }: OldContent): string {
+  return contentHash(type, bytes);
 }
 
 function howChanged({ before, afterHash }: UndoFile, now: FileSeen | undefined): string | undefined {
@@ -52,22 +56,29 @@ function howChanged({ before, afterHash }: UndoFile, now: FileSeen | undefined):
   if (now.isAsLeft) return undefined;
   if (now.isOther) return "was replaced by something that is no file";
   if (afterHash === null) return "was created again";
-  const isBack = before !== null && sha256Of(now.bytes) === sha256Of(before.bytes);
+  const isBack = before !== null && contentHash(now.type, now.bytes) === hashOf(before);
   return isBack ? "is already as it was before" : "was edited";
 }
 
-type Start = Pick<PlannedChange, "stamp" | "before">;
+type Start = Pick<PlannedChange, "stamp" | "before" | "protected">;
 
 /** The file as the change left it. */
-function startOf({ shownPath, afterHash }: UndoFile, now: FileSeen | undefined): Start {
+function startOf({ shownPath, afterHash, type }: UndoFile, now: FileSeen | undefined): Start {
   const found = now ?? { bytes: new Uint8Array(), size: 0, mode: 0 };
   const exists = afterHash !== null;
-  const stamp = { path: shownPath, exists, size: found.size, sha256: afterHash ?? "", mode: found.mode };
+  const left = exists ? typeMember(type) : {};
+  const stamp = { path: shownPath, exists, size: found.size, sha256: afterHash ?? "", mode: found.mode, ...left };
   return { stamp, before: exists ? found.bytes : new Uint8Array() };
 }
 
-function inverse({ path, before: old }: UndoFile, { stamp, before }: Start): PlannedChange {
-  if (old === null) return { kind: "delete", path, stamp, before, after: new Uint8Array() };
-  const { bytes: after, mode, mtimeMs } = old;
-  return { kind: stamp.exists ? "modify" : "create", path, stamp, before, after, mode, mtimeMs };
+function inverse(file: UndoFile, { stamp, before, ...start }: Start): PlannedChange {
+  const { path, before: old } = file;
+  const guard = file.protected || start.protected ? { protected: true as const } : {};
+  if (old === null)
+    return { kind: "delete", path, stamp, before, after: new Uint8Array(), ...typeMember(stamp.type), ...guard };
+  const { bytes: after, mode, type } = old;
+  // Of a directory the time changes with what is put into it.
+  const time = type === "directory" ? {} : { mtimeMs: old.mtimeMs };
+  const kind = stamp.exists ? "modify" : "create";
+  return { kind, path, stamp, before, after, mode, ...time, ...typeMember(type), ...guard };
 }

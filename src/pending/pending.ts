@@ -54,6 +54,7 @@ export interface PendingActionsDeps {
   /** The run under way. */
   run?(): RunMark | undefined;
   confirm?: SettleContext["confirm"];
+  confirmProtected?: SettleContext["confirmProtected"];
   /** Of the run under way: a question to the user ends with it. */
   signal(): AbortSignal | undefined;
 }
@@ -77,7 +78,7 @@ export class PendingActions {
   readonly #running = new Set<string>();
 
   constructor(deps: PendingActionsDeps) {
-    const { clock, log, settings, toolChoice, model, confirm } = deps;
+    const { clock, log, settings, toolChoice, model, confirm, confirmProtected } = deps;
     this.#deps = deps;
     this.session = changeSession(deps, (applied, change) => this.recordApplied(applied, change));
     this.#deciding = new RunningDecisions(clock);
@@ -96,6 +97,7 @@ export class PendingActions {
       changes: { apply: (...change) => this.#deciding.write(deps.changes.apply(...change)) },
       session: this.session,
       ...(confirm ? { confirm } : {}),
+      ...(confirmProtected ? { confirmProtected } : {}),
     };
     this.#force = new ResolveForce({
       store: this.store,

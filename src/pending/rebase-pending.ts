@@ -5,7 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
 import { amountOf, labelOfPart } from "../preview/label-figures.js";
 import type { StoredAction } from "../preview/pending-action-store.js";
-import { isMadeFor, type Plan, type PlannedChange } from "../preview/plan.js";
+import { isMadeFor, type Plan, type PlannedChange, typeMember } from "../preview/plan.js";
 import { type PresentFile, type RebasedChange, rebaseChange } from "../preview/rebase-change.js";
 import { refuseOtherRevision } from "../preview/refuse-decision.js";
 import { missingText } from "../preview/settle-texts.js";
@@ -132,7 +132,9 @@ async function staleChanges(
   const onDisk: PlannedChange[] = [];
   const found = new Map<PlannedChange, PresentFile>();
   for (const change of plan.changes) {
-    const lower = actionsBelow(pending.store, stored, [change.path]).at(-1)?.stored;
+    const lower = actionsBelow(pending.store, stored, [change.path]).findLast(({ paths }) =>
+      paths.has(change.path),
+    )?.stored;
     const below = lower && changeAt(lower, change.path);
     if (!lower || !below) onDisk.push(change);
     else if (lower.action.status !== "pending")
@@ -141,7 +143,7 @@ async function staleChanges(
         `It rests on ${lower.action.id}, which is ${lower.action.status}. Rebase that first.`,
       );
     else if (!isMadeFor(change, below))
-      found.set(change, below.kind === "delete" ? undefined : { bytes: below.after, mode: change.stamp.mode });
+      found.set(change, below.kind === "delete" ? undefined : presentIn(below, change));
   }
   const stale = new Set(onDisk.length === 0 ? [] : await changes.staleFiles(onDisk));
   for (const change of onDisk) if (stale.has(change.stamp.path)) found.set(change, await presentFile(changes, change));
@@ -150,10 +152,16 @@ async function staleChanges(
   return rebased;
 }
 
+/** What lies below leaves it so. */
+function presentIn({ after, type }: PlannedChange, { stamp }: PlannedChange): PresentFile {
+  return { bytes: after, mode: stamp.mode, ...typeMember(type) };
+}
+
 /** Undefined also for what may not be shown: then nothing of it fits. */
 async function presentFile({ look }: RebaseDeps["changes"], { path, kind }: PlannedChange): Promise<PresentFile> {
   const now = await look(path, null);
   if (!now) return undefined;
   const isShown = now.bytes.length === now.size;
-  return isShown || kind === "create" ? { bytes: now.bytes, mode: now.mode } : undefined;
+  const type = now.type ? { type: now.type } : {};
+  return isShown || kind === "create" ? { bytes: now.bytes, mode: now.mode, ...type } : undefined;
 }

@@ -52,7 +52,7 @@ async function replayPart(from: Replayed, step: PartStep): Promise<Replayed> {
   const { action, settled, rest, revision } = step;
   const files = settled.filter(({ hunks }) => !hunks).map(({ path }) => path);
   const hunks = Object.fromEntries(settled.flatMap((part) => (part.hunks ? [[part.path, part.hunks]] : [])));
-  const split = await splitPlan(from.plan, { files, hunks });
+  const split = await splitPlan(from.plan, { files, hunks }, action);
   const left = action === "apply" ? split.ifApplied : split.ifDiscarded;
   if (digestOf(left.concerned) !== rest.sha256) throw doesNotFit("a part that was decided leaves something else now");
   const plan = restPlan(from.plan, left.changes, remainingText(rest));

@@ -1,7 +1,7 @@
 // What became of the files of a change: an undo may be applied in parts, by file or by hunk, and each part may be
 // undone itself. All of it follows from the records alone.
 
-import { sha256Of } from "../base/digest.js";
+import { contentHash } from "../base/file-type.js";
 import type { UndoFile, UndoRecord } from "../preview/change-writer.js";
 
 /** Every file is again what it was before the change. `all`: the newest first. */
@@ -28,7 +28,7 @@ export function filesToUndo(record: UndoRecord, all: readonly UndoRecord[]): rea
 function startsOf({ undoes = [] }: UndoRecord, { path, before }: UndoFile, all: readonly UndoRecord[]) {
   const together = all.filter(({ txid }) => undoes.includes(txid)).flatMap(({ files }) => files);
   const befores = together.filter((file) => file.path === path).map((file) => file.before);
-  return [before, ...befores].map((old) => old && sha256Of(old.bytes));
+  return [before, ...befores].map((old) => old && contentHash(old.type, old.bytes));
 }
 
 /** What undid it, in whole or in part, and was not undone itself. */

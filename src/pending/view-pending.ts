@@ -1,6 +1,8 @@
 // Pending actions as hosts and people see them: without callbacks and bytes, with what each file would become.
 
+import { gitSummary, isGrouped } from "../preview/git-group.js";
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
+import { type PlannedChange, typeAfter, typeBefore } from "../preview/plan.js";
 import { diffOf, figuresOf } from "../preview/plan-diff.js";
 import { actionsBelow, shownPaths } from "../preview/stack.js";
 import type { PendingActionView } from "../protocol/pending.js";
@@ -34,10 +36,16 @@ async function viewOne(
   }));
   let room = maxDiffLength;
   let isCut = false;
-  const files = [];
+  const files: NonNullable<PendingActionView["files"]> = [];
+  const git = gitSummary(work.plan);
   for (const change of work.plan.changes) {
     const { path } = change.stamp;
     const named = nameFile ? { ...change, stamp: { ...change.stamp, path: nameFile(change.path) } } : change;
+    if (isGrouped(work.plan, change)) {
+      const stale = stalePaths?.has(path) ? { stale: true as const } : {};
+      files.push({ ...named.stamp, kind: change.kind, ...typesOf(change), isGitData: true as const, ...stale });
+      continue;
+    }
     let text = "";
     if (withDiff && room > 0) text = (await diffOf(named)).diff(room);
     const { added, removed, hunks } = await figuresOf(change);
@@ -48,6 +56,7 @@ async function viewOne(
       ...named.stamp,
       kind: change.kind,
       ...(change.to === undefined ? {} : { to: change.to }),
+      ...typesOf(change),
       added,
       removed,
       hunks,
@@ -61,5 +70,20 @@ async function viewOne(
     files,
     ...(isCut ? { diffTruncated: true } : {}),
     ...(restsOn.length === 0 ? {} : { restsOn }),
+    ...(git === undefined ? {} : { git }),
+  };
+}
+
+/** What a change says besides its lines. */
+function typesOf(change: PlannedChange) {
+  const { stamp, mode, renamedFrom } = change;
+  const [was, is] = [typeBefore(change), typeAfter(change)];
+  const isOtherMode = mode !== undefined && is !== undefined && is !== "symlink" && mode !== stamp.mode;
+  return {
+    ...(is !== undefined && is !== (was ?? "file") ? { newType: is } : {}),
+    ...(isOtherMode && (stamp.exists || is === "directory") ? { newMode: mode } : {}),
+    ...(is === "symlink" ? { target: Buffer.from(change.after).toString() } : {}),
+    ...(change.protected ? { protected: true as const } : {}),
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
   };
 }

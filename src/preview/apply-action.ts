@@ -5,11 +5,12 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import type { ToolResult } from "../protocol/events.js";
 import { resultOf } from "./callback-result.js";
-import type { AppliedChanges } from "./change-writer.js";
+import type { AppliedChanges, ApplyOwner } from "./change-writer.js";
 import type { Decision, SettleContext, Settled } from "./decision.js";
 import { editedText, editedWithout } from "./edited-text.js";
 import type { RefreshedPlan, StoredAction } from "./pending-action-store.js";
-import { combinePlans, type Plan } from "./plan.js";
+import { combinePlans, type Plan, type PlannedChange } from "./plan.js";
+import { protectedError, protectedIn } from "./protected-changes.js";
 import { failedResult, missingText, neededBy, settledResult, staleText, withIt } from "./settle-texts.js";
 import { type Share, sharesBelow, takenWith, wholeShare } from "./shares.js";
 import { type ActionBelow, actionsBelow, dependentsOf, planOf } from "./stack.js";
@@ -47,9 +48,11 @@ export async function applyAction(context: SettleContext, stored: StoredAction, 
  * actions are held meanwhile; they are settled with it, whole or in part, or stay as they were.
  */
 export async function applyShare(
-  { store, changes, session }: SettleContext,
-  { share, decision: { by, reason } }: { share: Share; decision: Decision },
+  context: SettleContext,
+  { share, decision }: { share: Share; decision: Decision },
 ): Promise<{ written: AppliedChanges; below: readonly Share[] }> {
+  const { store, changes, session } = context;
+  const { by, reason } = decision;
   const { id: pendingId, sourceToolName } = share.stored.action;
   const undoes = planOf(share.stored)?.undoes;
   const held: ActionBelow[] = [];
@@ -65,10 +68,14 @@ export async function applyShare(
       held.push(lower);
     }
     const below = await sharesBelow(store, held, pendingId);
+    const combined = combinePlans([...below, share]);
+    const allowsProtected = await isAgreed(context, combined, { share, decision });
     const written = await changes.apply(
-      combinePlans([...below, share]),
+      combined,
       {
         ...takenWith(share, below),
+        ...(allowsProtected ? { allowsProtected } : {}),
+        ...commandPaths([...below, share]),
         label: share.label,
         sourceToolName,
         by,
@@ -98,6 +105,28 @@ export async function applyShare(
     for (const { stored } of held) store.putBack(stored.action.id, stored.action.status);
     throw error;
   }
+}
+
+/** Throws `protected` without the user's word; false where nothing needs it. */
+async function isAgreed(
+  { confirmProtected }: SettleContext,
+  changes: readonly PlannedChange[],
+  { share, decision }: { share: Share; decision: Decision },
+): Promise<boolean> {
+  const guarded = protectedIn(changes);
+  if (guarded.length === 0) return false;
+  if (decision.protected === true && decision.by !== "model") return true;
+  const question = { label: share.label, files: guarded.map(({ stamp }) => stamp.path) };
+  const answer = await confirmProtected?.(question, decision.signal).catch(() => false); // a failed answer is not a yes
+  if (answer !== true) throw protectedError(guarded);
+  return true;
+}
+
+/** What commands did among the files of these shares. */
+function commandPaths(shares: readonly Share[]): Pick<ApplyOwner, "fromCommand"> {
+  const own = shares.filter(({ stored }) => planOf(stored)?.fromCommand);
+  if (own.length === 0) return {};
+  return { fromCommand: new Set(own.flatMap(({ changes }) => changes.map(({ path }) => path))) };
 }
 
 function writtenResult({ applied: { text, details } }: Plan, written: AppliedChanges): ToolResult {
@@ -141,6 +170,11 @@ export async function applyFailed(
   const { store } = context;
   const { sourceToolName, files = [] } = stored.action;
   const { by, reason, extra } = decision;
+  if (GalleyError.is(thrown, "protected")) {
+    store.putBack(stored.action.id); // it was not tried
+    const text = `Pending action ${stored.action.id}: ${thrown.message}`;
+    return { outcome: "refused", result: failedResult(store, stored, decision, text), code: thrown.code };
+  }
   if (!GalleyError.is(thrown, "stale_preview")) {
     const error = isToolError(thrown) ? messageOf(thrown) : `Apply failed: ${messageOf(thrown)}`;
     store.release(stored, { outcome: "failed", by, reason, error });

@@ -1,6 +1,7 @@
 // The contract for writing plans to the disk: a plan in, its outcome out. The journal implements it, or a workspace that
 // a host provides.
 
+import type { FileType } from "../base/file-type.js";
 import type { Workspace } from "../files/workspace.js";
 import type { Decider, FileStamp } from "../protocol/pending.js";
 import type { PlannedChange, SeenFile } from "./plan.js";
@@ -39,6 +40,10 @@ export interface ApplyOwner extends AppliedActions {
   readonly run?: RunMark | undefined;
   /** The caller holds the files already: waiting for them would be a deadlock. */
   readonly holdsFiles?: true;
+  /** Absolute paths of what a command did in the staged view: git data and read-only files among them are written. */
+  readonly fromCommand?: ReadonlySet<string>;
+  /** The user said that what is marked as protected may be written. */
+  readonly allowsProtected?: boolean;
 }
 
 export interface AppliedChanges {
@@ -90,24 +95,42 @@ export interface ChangeDescription {
   /** The changes that this one undoes. */
   readonly undoes?: readonly string[];
   readonly run?: RunMark | undefined;
+  /** A command did it in the staged view, so what takes it back may write the same git data. */
+  readonly fromCommand?: true;
 }
 
 export interface UndoHeader extends ChangeDescription {
   readonly type: "change";
-  readonly version: 1;
+  /** 2: links or directories are among the files, or more was written than file tools may. */
+  readonly version: 1 | 2;
   readonly txid: string;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
+  /** Directories that it made for its files, the outermost first. An undo removes those that are empty then. */
+  readonly dirs?: readonly string[];
 }
 
 export interface UndoFile {
   readonly kind: "modify" | "create" | "delete";
   readonly path: string;
   readonly shownPath: string;
-  /** Null where there was no file. */
-  readonly before: { readonly bytes: Uint8Array; readonly mode: number; readonly mtimeMs: number } | null;
+  /** Null where there was nothing. */
+  readonly before: OldContent | null;
   /** What the change left there: a hash, or null for nothing. */
   readonly afterHash: string | null;
+  /** Of what it left; default: a regular file. */
+  readonly type?: FileType;
+  /** Only the user's own word wrote it, and only that takes it back. */
+  readonly protected?: true;
+}
+
+export interface OldContent {
+  /** Of a link its target; none of a directory. */
+  readonly bytes: Uint8Array;
+  readonly mode: number;
+  readonly mtimeMs: number;
+  /** Default: a regular file. */
+  readonly type?: FileType;
 }
 
 /** What an applied change replaced, kept for undo. */
@@ -124,7 +147,9 @@ export interface FileSeen {
   readonly size: number;
   readonly mode: number;
   readonly isAsLeft: boolean;
-  /** There is something else than a file: a directory, a link. */
+  /** Default: a regular file. */
+  readonly type?: FileType;
+  /** It is neither a regular file nor what the change left there: a directory, a link, a socket. */
   readonly isOther?: true;
 }
 

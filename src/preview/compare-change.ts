@@ -3,7 +3,7 @@
 
 import { compareTexts } from "./compare-texts.js";
 import { type Hunk, hunksOf, type Span } from "./file-diff.js";
-import type { PlannedChange } from "./plan.js";
+import { isOfFiles, type PlannedChange } from "./plan.js";
 
 export interface ComparedChange {
   readonly before: Buffer;
@@ -22,8 +22,10 @@ export function compareChange(change: PlannedChange): Promise<ComparedChange> {
   return found;
 }
 
-async function compare({ before: old, after: fresh }: PlannedChange): Promise<ComparedChange> {
-  const [before, after] = [asBuffer(old), asBuffer(fresh)];
+async function compare(change: PlannedChange): Promise<ComparedChange> {
+  const [before, after] = [asBuffer(change.before), asBuffer(change.after)];
+  // A link or a directory is decided about as a whole.
+  if (!isOfFiles(change)) return { before, after, spans: [], hunks: [], added: 0, removed: 0 };
   const replacements = await compareTexts(before, after);
   const spans = replacements.map(({ start, end, newStart, newEnd }) => ({ start, end, length: newEnd - newStart }));
   const hunks = hunksOf({ before, after, spans });

@@ -18,6 +18,8 @@ export interface Decision {
   readonly revision?: number | undefined;
   /** The parts of lower actions that an apply needs may be written with it, although they are not named. */
   readonly withDeps?: boolean | undefined;
+  /** The user's own word that protected paths may be written; else the user is asked. */
+  readonly protected?: boolean | undefined;
   /** All actions that the same decision names. */
   readonly named?: readonly string[];
 }
@@ -37,6 +39,14 @@ export interface SettleContext {
   readonly session: ChangeSession;
   /** Undefined: the user cannot be asked. Ends, with any answer, when the signal fires. */
   confirm?(stored: StoredAction, signal: AbortSignal | undefined): Promise<ApplyAnswer | undefined>;
+  /** Whether protected paths may be written. Anything but `true` is a no; absent where the user cannot be asked. */
+  confirmProtected?(question: ProtectedQuestion, signal: AbortSignal | undefined): Promise<boolean>;
+}
+
+export interface ProtectedQuestion {
+  readonly label: string;
+  /** As people see them. */
+  readonly files: readonly string[];
 }
 
 /** What the user answers when the model wants to apply an action: all of it, nothing, a part, or later. */

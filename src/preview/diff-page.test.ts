@@ -171,7 +171,7 @@ describe("a diff in pages", () => {
     const { files } = await readAll([latin, binary]);
     expect(files).toEqual([
       expect.objectContaining({ path: "latin.txt", lossy: true }),
-      { path: "logo.png", kind: "modify", binary: true, hunks: [] },
+      { path: "logo.png", kind: "modify", binary: true, oldSize: 3, newSize: 3, hunks: [] },
     ]);
     expect(files[0]?.hunks[0]?.lines).toEqual(["-café", "+thé"]);
   });

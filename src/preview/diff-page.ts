@@ -7,7 +7,8 @@ import type { DiffFile, DiffHunk } from "../protocol/diff.js";
 import type { FileChangeKind } from "../protocol/pending.js";
 import { compareChange } from "./compare-change.js";
 import { contextLines, type HunkBlocks, hunkBlocks, type Lines, lineText, rangeStart } from "./file-diff.js";
-import type { PlannedChange } from "./plan.js";
+import { usualFileMode } from "./git-headers.js";
+import { isOfFiles, type PlannedChange, typeAfter, typeBefore, typeMember } from "./plan.js";
 
 /** One file of what is shown. */
 export interface ShownFile {
@@ -77,21 +78,47 @@ const halfRead = new WeakMap<PlannedChange, OpenFile>();
 async function openFile({ path, kind, to, change }: ShownFile): Promise<OpenFile> {
   const about = { path, kind, ...(to === undefined ? {} : { to }) };
   if (!change) return { about: { ...about, gone: true } };
-  const open = halfRead.get(change) ?? (await compared(change, { ...about, ...modesOf(change) }));
+  const open = halfRead.get(change) ?? (await compared(change, { ...about, ...typesOf(change), ...modesOf(change) }));
   halfRead.set(change, open);
   return open;
 }
 
 async function compared(change: PlannedChange, about: OpenFile["about"]): Promise<OpenFile> {
+  if (!isOfFiles(change)) return { about };
   const sides = await compareChange(change);
   const both = [sides.before, sides.after];
-  if (both.some((bytes) => isBinary(bytes.subarray(0, binaryHeadBytes)))) return { about: { ...about, binary: true } };
+  if (both.some((bytes) => isBinary(bytes.subarray(0, binaryHeadBytes))))
+    return { about: { ...about, binary: true, ...sizesOf(change) } };
   const isLossy = !both.every((bytes) => isUtf8(bytes));
   return { about: { ...about, ...(isLossy ? { lossy: true as const } : {}) }, blocks: hunkBlocks(sides) };
 }
 
-function modesOf({ kind, mode, stamp }: PlannedChange): Pick<DiffFile, "oldMode" | "newMode"> {
-  return kind !== "modify" || mode === undefined || mode === stamp.mode ? {} : { oldMode: stamp.mode, newMode: mode };
+/** Of a created file only where it is unusual. */
+function modesOf(change: PlannedChange): Pick<DiffFile, "oldMode" | "newMode"> {
+  const { kind, mode, stamp, type = "file" } = change;
+  if (mode === undefined || type === "symlink") return {};
+  if (kind === "create") return type === "file" && mode === usualFileMode ? {} : { newMode: mode };
+  if (kind !== "modify" || typeBefore(change) !== type) return {};
+  return mode === stamp.mode ? {} : { oldMode: stamp.mode, newMode: mode };
+}
+
+function sizesOf({ before, after, stamp, kind }: PlannedChange): Pick<DiffFile, "oldSize" | "newSize"> {
+  return {
+    ...(stamp.exists ? { oldSize: before.length } : {}),
+    ...(kind === "delete" ? {} : { newSize: after.length }),
+  };
+}
+
+function typesOf(change: PlannedChange): Partial<DiffFile> {
+  const [was, is] = [typeBefore(change), typeAfter(change)];
+  return {
+    ...typeMember(is ?? was),
+    ...(was && is && was !== is ? { oldType: was } : {}),
+    ...(is === "symlink" ? { target: Buffer.from(change.after).toString() } : {}),
+    ...(was === "symlink" ? { oldTarget: Buffer.from(change.before).toString() } : {}),
+    ...(change.protected ? { protected: true } : {}),
+    ...(change.renamedFrom === undefined ? {} : { renamedFrom: change.renamedFrom }),
+  };
 }
 
 interface Taken {

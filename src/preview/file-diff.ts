@@ -2,6 +2,7 @@
 // decoded.
 
 import { isUtf8 } from "node:buffer";
+import { quotedName } from "./git-headers.js";
 
 /** The original bytes `[start, end)` became `length` others. */
 export interface Span {
@@ -35,8 +36,8 @@ export function diffFile(file: ChangedFile, maxLength = defaultMaxLength): FileD
   const sides = { before: indexLines(before), after: indexLines(after) };
   const blocks = changedBlocks(spans, sides);
   const nothing = "/dev/null";
-  let diff = `--- ${kind === "create" ? nothing : `a/${displayPath}`}\n`;
-  diff += `+++ ${kind === "delete" ? nothing : `b/${displayPath}`}\n`;
+  let diff = `--- ${kind === "create" ? nothing : sideName(`a/${displayPath}`)}\n`;
+  diff += `+++ ${kind === "delete" ? nothing : sideName(`b/${displayPath}`)}\n`;
   for (const group of groupBlocks(blocks)) {
     const { text, isCut } = hunkText(group, sides, maxLength - diff.length);
     diff += text;
@@ -45,6 +46,12 @@ export function diffFile(file: ChangedFile, maxLength = defaultMaxLength): FileD
     break;
   }
   return { diff, firstChangedLine: (blocks[0]?.newStart ?? 0) + 1 };
+}
+
+/** Git needs a tab to find the end of a name with spaces. */
+function sideName(name: string): string {
+  const quoted = quotedName(name);
+  return quoted === name && name.includes(" ") ? `${name}\t` : quoted;
 }
 
 /** One hunk of the diff, as ranges of bytes that change together. */

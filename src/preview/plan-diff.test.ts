@@ -99,7 +99,7 @@ describe("the diff of a planned change", () => {
 
   it("tells other permissions, with and without other bytes", async () => {
     const modes = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n";
-    expect(await shown({ ...change("a", "x\n", "x\n"), mode: 0o755 })).toBe(modes);
+    expect(await shown({ ...change("a", "x\n", "x\n"), mode: 0o755 })).toBe(`${modes}\n`);
     expect(await shown({ ...change("a", "x\n", "y\n"), mode: 0o755 })).toBe(
       `${modes}--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-x\n+y\n`,
     );

@@ -1,8 +1,8 @@
 // A plan: the exact bytes that an action would write, file by file, and the text for the model afterwards. It is data, so
 // it can be stored in a file, restored after a restart and applied as it was shown.
 
-import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
+import { contentHash, type FileType, isFileType, usualType } from "../base/file-type.js";
 import { isObject } from "../base/json.js";
 import type { FileChangeKind, FileStamp } from "../protocol/pending.js";
 
@@ -16,11 +16,16 @@ export interface SeenFile {
 
 export interface PlannedChange extends SeenFile {
   readonly kind: FileChangeKind;
+  /**
+   * What it leaves there; of a delete, what was there. Default: a regular file. A path has one change: where a file
+   * becomes a link or a directory, this differs from the type of the stamp.
+   */
+  readonly type?: FileType;
   /** The new path of a rename, absolute. */
   readonly to?: string;
-  /** Empty for a file that is created. */
+  /** Empty for a file that is created, and for a directory; of a link its target. */
   readonly before: Uint8Array;
-  /** Empty for a file that is deleted. */
+  /** Empty for a file that is deleted, and for a directory; of a link its target. */
   readonly after: Uint8Array;
   /** Permission bits of what is created or, where given, restored; default: as they are. */
   readonly mode?: number;
@@ -28,6 +33,10 @@ export interface PlannedChange extends SeenFile {
   readonly mtimeMs?: number;
   /** How many of the plan's units it has; absent where that is not known. */
   readonly units?: number;
+  /** Only the user's own word writes it: it decides what runs next. */
+  readonly protected?: true;
+  /** The shown path of a file that the same plan deletes and that has the same bytes. Both are changes of their own. */
+  readonly renamedFrom?: string;
 }
 
 export interface Plan {
@@ -38,13 +47,30 @@ export interface Plan {
   readonly undoes?: readonly string[];
   /** What its label counts, in the singular: `replacement`. Default: hunks. */
   readonly unit?: string;
+  /** A command did this in the staged view. Its git data is written with the rest. */
+  readonly fromCommand?: true;
+}
+
+/** What was there before the change; undefined where there was nothing. */
+export function typeBefore({ stamp }: Pick<PlannedChange, "stamp">): FileType | undefined {
+  return stamp.exists ? (stamp.type ?? usualType) : undefined;
+}
+
+/** What the change leaves there; undefined where it leaves nothing. */
+export function typeAfter({ kind, type = usualType }: Pick<PlannedChange, "kind" | "type">): FileType | undefined {
+  return kind === "delete" ? undefined : type;
+}
+
+/** Neither side is anything but a regular file: only such a change has hunks. */
+export function isOfFiles(change: Pick<PlannedChange, "stamp" | "kind" | "type">): boolean {
+  return (typeBefore(change) ?? "file") === "file" && (typeAfter(change) ?? "file") === "file";
 }
 
 /** For plans of many files: a plan never changes, so each is indexed once. */
 const indexes = new WeakMap<readonly PlannedChange[], ReadonlyMap<string, PlannedChange>>();
 
 /** By the absolute path. */
-export function changesByPath({ changes }: Plan): ReadonlyMap<string, PlannedChange> {
+export function changesByPath({ changes }: Pick<Plan, "changes">): ReadonlyMap<string, PlannedChange> {
   const known = indexes.get(changes);
   if (known) return known;
   const made = new Map<string, PlannedChange>();
@@ -53,10 +79,20 @@ export function changesByPath({ changes }: Plan): ReadonlyMap<string, PlannedCha
   return made;
 }
 
+/** What was read at a path. */
+export interface FoundContent {
+  /** Of a link its target; none of a directory. */
+  readonly bytes: Uint8Array;
+  readonly mode: number;
+  readonly type?: FileType | undefined;
+}
+
 /** The stamp of bytes that were read, or of a file that is not there. */
-export function stampOf(path: string, found: { bytes: Uint8Array; mode: number } | undefined): FileStamp {
+export function stampOf(path: string, found: FoundContent | undefined): FileStamp {
   if (!found) return { path, exists: false, size: 0, sha256: "", mode: 0 };
-  return { path, exists: true, size: found.bytes.length, sha256: sha256Of(found.bytes), mode: found.mode };
+  const { bytes, mode, type = usualType } = found;
+  const sha256 = contentHash(type, bytes);
+  return { path, exists: true, size: bytes.length, sha256, mode, ...(type === usualType ? {} : { type }) };
 }
 
 /**
@@ -89,17 +125,31 @@ function follow(first: PlannedChange, second: PlannedChange): PlannedChange {
       details: { files: [second.stamp.path] },
     });
   const { path, stamp, before } = first;
-  const { after, mode = first.mode, mtimeMs } = second;
-  const extra = { ...(mode === undefined ? {} : { mode }), ...(mtimeMs === undefined ? {} : { mtimeMs }) };
-  if (second.kind === "delete") return { kind: "delete", path, stamp, before, after };
-  return { kind: stamp.exists ? "modify" : "create", path, stamp, before, after, ...extra };
+  const isSameType = typeAfter(first) === typeAfter(second);
+  const { after, mode = isSameType ? first.mode : undefined, mtimeMs, renamedFrom } = second;
+  const guard = first.protected || second.protected ? { protected: true as const } : {};
+  const start = { path, stamp, before, after, ...guard };
+  if (second.kind === "delete") return { kind: "delete", ...start, ...typeMember(stamp.type) };
+  return {
+    kind: stamp.exists ? "modify" : "create",
+    ...start,
+    ...typeMember(second.type),
+    ...(mode === undefined ? {} : { mode }),
+    ...(mtimeMs === undefined ? {} : { mtimeMs }),
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
+  };
+}
+
+/** Regular files carry no type, so that plans of them look as they always did. */
+export function typeMember(type: FileType | undefined): { type?: FileType } {
+  return type === undefined || type === usualType ? {} : { type };
 }
 
 /** Whether the upper one was made for what the lower one leaves. */
 export function isMadeFor(upper: PlannedChange, lower: PlannedChange): boolean {
-  const leavesFile = lower.kind !== "delete";
-  if (upper.stamp.exists !== leavesFile) return false;
-  return !leavesFile || Buffer.compare(upper.before, lower.after) === 0;
+  const left = typeAfter(lower);
+  if (typeBefore(upper) !== left) return false;
+  return left === undefined || Buffer.compare(upper.before, lower.after) === 0;
 }
 
 /** Shorter pieces would take longer to write than to make. */
@@ -122,8 +172,9 @@ export function* encodePlan(plan: Plan): Generator<string, void, undefined> {
   yield piece;
 }
 
-function* partsOf({ changes, applied, undoes, unit }: Plan): Generator<string, void, undefined> {
-  yield `${openObject({ version: 1, applied, undoes, unit })}"changes":[`;
+function* partsOf({ changes, ...rest }: Plan): Generator<string, void, undefined> {
+  const { applied, undoes, unit, fromCommand } = rest;
+  yield `${openObject({ version: 1, applied, undoes, unit, fromCommand })}"changes":[`;
   for (const [index, { before, after, ...rest }] of changes.entries()) {
     yield `${index > 0 ? "," : ""}${openObject(rest)}"before":"`;
     yield* base64Parts(before);
@@ -156,6 +207,7 @@ export function decodePlan(text: string): Plan {
     applied: { text: appliedText, ...(details === undefined ? {} : { details }) },
     ...(value.undoes === undefined ? {} : { undoes: undoneIn(value.undoes) }),
     ...(typeof value.unit === "string" ? { unit: value.unit } : {}),
+    ...(value.fromCommand === true ? { fromCommand: true } : {}),
   };
 }
 
@@ -167,7 +219,9 @@ export function undoneIn(undoes: unknown): string[] {
 function decodeChange(value: unknown): PlannedChange {
   if (!isObject(value) || !isKind(value.kind) || typeof value.path !== "string" || !isStamp(value.stamp))
     throw new GalleyError("invalid_argument", "The plan has a change of an unknown form.");
-  const { kind, path, to, stamp, before, after, mode, mtimeMs, units } = value;
+  const { kind, path, to, stamp, before, after, mode, mtimeMs, units, type, renamedFrom } = value;
+  if (type !== undefined && !isFileType(type))
+    throw new GalleyError("invalid_argument", `The plan has an unknown type for ${stamp.path}.`);
   if (typeof before !== "string" || typeof after !== "string" || (kind === "rename" && typeof to !== "string"))
     throw new GalleyError("invalid_argument", `The plan is incomplete for ${stamp.path}.`);
   return {
@@ -176,10 +230,13 @@ function decodeChange(value: unknown): PlannedChange {
     stamp,
     before: Buffer.from(before, "base64"),
     after: Buffer.from(after, "base64"),
+    ...typeMember(type),
     ...(typeof to === "string" ? { to } : {}),
     ...(typeof mode === "number" ? { mode } : {}),
     ...(typeof mtimeMs === "number" ? { mtimeMs } : {}),
     ...(typeof units === "number" ? { units } : {}),
+    ...(value.protected === true ? { protected: true } : {}),
+    ...(typeof renamedFrom === "string" ? { renamedFrom } : {}),
   };
 }
 
@@ -189,8 +246,9 @@ function isKind(value: unknown): value is FileChangeKind {
 
 function isStamp(value: unknown): value is FileStamp {
   if (!isObject(value)) return false;
-  const { path, exists, size, sha256: hash, mode } = value;
+  const { path, exists, size, sha256: hash, mode, type } = value;
   return (
+    (type === undefined || isFileType(type)) &&
     typeof path === "string" &&
     typeof exists === "boolean" &&
     typeof size === "number" &&

@@ -4,7 +4,7 @@
 import { sha256Of } from "../base/digest.js";
 import { compareChange } from "./compare-change.js";
 import type { Hunk } from "./file-diff.js";
-import { type PlannedChange, stampOf } from "./plan.js";
+import { type FoundContent, isOfFiles, type PlannedChange, stampOf } from "./plan.js";
 
 export interface RebasedChange {
   /** Absent where nothing of it fits. */
@@ -14,12 +14,14 @@ export interface RebasedChange {
 }
 
 /** What is there now; undefined where there is no file. */
-export type PresentFile = { readonly bytes: Uint8Array; readonly mode: number } | undefined;
+export type PresentFile = FoundContent | undefined;
 
 export async function rebaseChange(change: PlannedChange, present: PresentFile): Promise<RebasedChange> {
   const { kind, stamp, before: seen, units, ...rest } = change;
   if (kind === "create" && !present) return { change, left: [] };
-  if (kind !== "modify") return { left: [1] };
+  // Only lines of files can be found again.
+  const isOfLines = isOfFiles(change) && (present?.type ?? "file") === "file";
+  if (kind !== "modify" || !isOfLines) return { left: [1] };
   const { before, hunks } = await compareChange(change);
   // Hunks of other bytes than the stamp's would take back what another program wrote.
   const isReadable = present !== undefined && sha256Of(seen) === stamp.sha256;

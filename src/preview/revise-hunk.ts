@@ -6,7 +6,7 @@ import { GalleyError } from "../base/errors.js";
 import { noMask } from "../base/text-mask.js";
 import { compareChange } from "./compare-change.js";
 import type { ByteRange } from "./file-diff.js";
-import type { PlannedChange } from "./plan.js";
+import { isOfFiles, type PlannedChange } from "./plan.js";
 import { hunkAt } from "./split-plan.js";
 
 const maxBytes = 16 * 1024 * 1024;
@@ -23,6 +23,7 @@ export async function reviseHunk(
   const { path } = stamp;
   const after = Buffer.from(change.after);
   if (kind !== "modify" && kind !== "create") throw refused(`${path} cannot be edited: it is a ${kind}.`);
+  if (!isOfFiles(change)) throw refused(`${path} cannot be edited: it is not a regular file on both sides.`);
   if (!isUtf8(after) || after.includes(0)) throw refused(`${path} cannot be edited: it is not UTF-8 text.`);
   if (/\p{Surrogate}/u.test(text)) throw refused("The new text is not valid Unicode.");
   const { old, fresh } = await shownRanges(change, hunk);

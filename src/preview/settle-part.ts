@@ -85,7 +85,7 @@ async function partOf(
   const plan = planOf(stored);
   const { id } = stored.action;
   if (!plan) throw new GalleyError("invalid_argument", `Pending action ${id} cannot be split.`);
-  const split = await splitPlan(plan, subset);
+  const split = await splitPlan(plan, subset, decision.action);
   const paths = split.chosen.map(({ path }) => path);
   refuseUnnamed(store, stored, { decision, paths });
   const left = decision.action === "apply" ? split.ifApplied : split.ifDiscarded;

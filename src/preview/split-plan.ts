@@ -5,7 +5,8 @@ import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import { compareChange } from "./compare-change.js";
 import type { Hunk } from "./file-diff.js";
-import { type Plan, type PlannedChange, stampOf } from "./plan.js";
+import { withNeeded } from "./needed-changes.js";
+import { isOfFiles, type Plan, type PlannedChange, stampOf } from "./plan.js";
 
 /** Which part of a plan: whole files, or hunks of a file counted from 1. */
 export interface Subset {
@@ -36,8 +37,16 @@ export interface SplitPlan {
   readonly ifDiscarded: RestOfPlan;
 }
 
-/** Paths are those that people see. Throws `invalid_argument`, before anything is decided, for what is not in the plan. */
-export async function splitPlan({ changes }: Plan, { files = [], hunks = {} }: Subset): Promise<SplitPlan> {
+/**
+ * Paths are those that people see. What the chosen part cannot be decided without belongs to it: the directories that a
+ * file needs, what is in a directory that goes. Throws `invalid_argument`, before anything is decided, for what is not in
+ * the plan.
+ */
+export async function splitPlan(
+  { changes }: Plan,
+  { files = [], hunks = {} }: Subset,
+  action: "apply" | "discard" = "apply",
+): Promise<SplitPlan> {
   const whole = new Set(files);
   const named = new Set([...files, ...Object.keys(hunks)]); // files are called anything, also `constructor`
   if (named.size === 0) throw new GalleyError("invalid_argument", "Neither a file nor a hunk is named.");
@@ -49,9 +58,10 @@ export async function splitPlan({ changes }: Plan, { files = [], hunks = {} }: S
       throw new GalleyError("invalid_argument", `${unknown} is not part of this pending action.`);
   }
   const parts = new Map<PlannedChange, FilePart>();
-  for (const change of found) {
+  for (const change of withNeeded(changes, found, action)) {
     const { path } = change.stamp;
-    parts.set(change, await partOf(change, whole.has(path) ? "all" : (hunks[path] ?? [])));
+    const isAll = whole.has(path) || !named.has(path);
+    parts.set(change, await partOf(change, isAll ? "all" : (hunks[path] ?? [])));
   }
   const rest = (leftOf: (part: FilePart) => PlannedChange | undefined): RestOfPlan => ({
     changes: changes.flatMap((change) => {
@@ -72,7 +82,10 @@ export async function splitPlan({ changes }: Plan, { files = [], hunks = {} }: S
 
 /** Tells whether a part that is repeated leaves what it left. */
 export function digestOf(changes: readonly PlannedChange[]): string {
-  const told = changes.map(({ kind, stamp, after }) => [stamp.path, kind, stamp.sha256, sha256Of(after)]);
+  const told = changes.map(({ kind, stamp, after, type }) => [
+    ...[stamp.path, kind, stamp.sha256, sha256Of(after)],
+    ...(type === undefined ? [] : [type]),
+  ]);
   return sha256Of(JSON.stringify(told));
 }
 
@@ -90,8 +103,8 @@ async function partOf(change: PlannedChange, choice: "all" | readonly number[]):
   const { before, hunks } = await compareChange(change);
   const numbers = choice === "all" ? hunks.map((_, index) => index + 1) : [...new Set(choice)].sort((a, b) => a - b);
   if (choice !== "all") {
-    if (change.kind !== "modify")
-      throw new GalleyError("invalid_argument", `${path} has no hunks: it is a ${change.kind}.`);
+    if (change.kind !== "modify" || !isOfFiles(change))
+      throw new GalleyError("invalid_argument", `${path} has no hunks: it is a ${whatOf(change)}.`);
     for (const number of numbers) hunkAt(path, hunks, number);
     if (numbers.length === 0) throw new GalleyError("invalid_argument", `No hunk of ${path} is named.`);
   }
@@ -125,6 +138,11 @@ async function partOf(change: PlannedChange, choice: "all" | readonly number[]):
     settled: { path, hunks: numbers },
     chosenHunks: numbers.length,
   };
+}
+
+function whatOf({ kind, type, stamp }: PlannedChange): string {
+  if (kind !== "modify") return kind;
+  return [type, stamp.type].includes("directory") ? "directory" : "link";
 }
 
 /** Throws `invalid_argument` where there is no such hunk. */

@@ -1,6 +1,7 @@
 // Which pending plans depend on each other: a plan that was made for the result of another plan depends on it, for that
 // file only. Once the lower one has settled the file, the two are independent.
 
+import { restsOnIn } from "./needed-changes.js";
 import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
 import { changesByPath, type Plan, type PlannedChange } from "./plan.js";
 
@@ -31,7 +32,9 @@ export function actionsBelow(
       const lower = store.get(id);
       if (!lower) continue;
       const known = found.get(lower) ?? new Set();
-      const fresh = through.filter((path) => changeAt(lower, path) !== undefined && !known.has(path));
+      const fresh = [...new Set(through.flatMap((path) => restsOn(upper, path, lower)))].filter(
+        (path) => !known.has(path),
+      );
       if (fresh.length === 0) continue;
       found.set(lower, new Set([...known, ...fresh]));
       visit(lower, fresh);
@@ -63,7 +66,7 @@ export function dependentsOf(
   const lower = new Map([[stored.action.id, new Set(paths)]]);
   const found: StoredAction[] = [];
   for (const upper of inStagedOrder(store)) {
-    const isOver = (id: string) => touches(upper, lower.get(id) ?? nowhere);
+    const isOver = (id: string) => isMadeOn(upper, store.get(id) ?? stored, lower.get(id) ?? nowhere);
     if (!upper.action.dependsOn?.some(isOver)) continue;
     lower.set(upper.action.id, pathsOf(upper));
     found.unshift(upper);
@@ -96,9 +99,29 @@ export function pathsOf(stored: StoredAction): Set<string> {
   return new Set(planOf(stored)?.changes.map(({ path }) => path));
 }
 
-function touches(stored: StoredAction, paths: ReadonlySet<string>): boolean {
-  for (const path of paths) if (changeAt(stored, path)) return true;
+/** Paths of the lower action that the upper one rests on with its change of a path. */
+function restsOn(upper: StoredAction, path: string, lower: StoredAction): string[] {
+  const plan = planOf(lower);
+  return plan ? restsOnIn(changeAt(upper, path), path, plan) : [];
+}
+
+/** With some of its changes, on these paths of the lower action. */
+function isMadeOn(upper: StoredAction, lower: StoredAction, paths: ReadonlySet<string>): boolean {
+  if (paths.size === 0) return false;
+  for (const path of paths) if (changeAt(upper, path)) return true;
+  for (const path of pathsOf(upper)) if (restsOn(upper, path, lower).some((other) => paths.has(other))) return true;
   return false;
+}
+
+/** The actions that changes would rest on, besides those for the same files: because of the directories they are in. */
+export function actionsNeeded(store: PendingActionStore, changes: readonly PlannedChange[]): string[] {
+  const isNeeded = (stored: StoredAction) => {
+    const plan = planOf(stored);
+    return plan && changes.some((change) => restsOnIn(change, change.path, plan).length > 0);
+  };
+  return inStagedOrder(store)
+    .filter(isNeeded)
+    .map(({ action }) => action.id);
 }
 
 function numberOf({ action }: StoredAction): number {

@@ -1,7 +1,7 @@
 // A complete diff as hosts read it, page by page: files, their hunks and the lines of each.
 
 import Type, { type Static } from "typebox";
-import { FileChangeKind } from "./pending.js";
+import { FileChangeKind, FileType } from "./pending.js";
 
 const count = Type.Integer({ minimum: 0 });
 
@@ -24,11 +24,24 @@ export const DiffFile = Type.Object({
   path: Type.String(),
   kind: FileChangeKind,
   to: Type.Optional(Type.String()),
-  /** Permission bits, where they change. */
+  /** What is there afterwards, of a delete what was there; absent for a regular file. Links and directories have no hunks. */
+  type: Type.Optional(FileType),
+  /** What was there before, where it was something else. */
+  oldType: Type.Optional(FileType),
+  /** Of a link: where it leads, and where it led. */
+  target: Type.Optional(Type.String()),
+  oldTarget: Type.Optional(Type.String()),
+  /** Only the user's own word writes it. */
+  protected: Type.Optional(Type.Literal(true)),
+  /** A file that goes in the same action and has the same bytes. */
+  renamedFrom: Type.Optional(Type.String()),
+  /** Permission bits, where they change or are not the usual ones. */
   oldMode: Type.Optional(Type.Integer()),
   newMode: Type.Optional(Type.Integer()),
-  /** No hunks are shown. */
+  /** No hunks are shown, but the sizes in bytes: `oldSize` where there was a file, `newSize` where there will be one. */
   binary: Type.Optional(Type.Literal(true)),
+  oldSize: Type.Optional(count),
+  newSize: Type.Optional(count),
   /** Some bytes are not UTF-8: the lines that hold them are shown as Latin-1. */
   lossy: Type.Optional(Type.Literal(true)),
   /** Of a change only: another program has written the file since, and what the change left there is not kept. */
@@ -41,6 +54,8 @@ export const DiffPage = Type.Object({
   /** Of the pending action; absent for a change, which stays as it is. */
   revision: Type.Optional(Type.Integer({ minimum: 1 })),
   files: Type.Array(DiffFile),
+  /** On the first page of a command's plan: what it did to git's own data, which is not shown file by file. */
+  git: Type.Optional(Type.String()),
   /** Absent on the last page. */
   nextCursor: Type.Optional(Type.String()),
 });

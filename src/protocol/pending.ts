@@ -3,6 +3,10 @@
 
 import Type, { type Static } from "typebox";
 
+/** What is at a path. */
+export const FileType = Type.Union([Type.Literal("file"), Type.Literal("symlink"), Type.Literal("directory")]);
+export type FileType = Static<typeof FileType>;
+
 /** A file as it was when the preview was made; any difference later makes the preview stale. */
 export const FileStamp = Type.Object({
   path: Type.String(),
@@ -10,6 +14,8 @@ export const FileStamp = Type.Object({
   size: Type.Integer({ minimum: 0 }),
   sha256: Type.String(),
   mode: Type.Integer(),
+  /** Absent for a regular file. */
+  type: Type.Optional(FileType),
 });
 export type FileStamp = Static<typeof FileStamp>;
 
@@ -59,6 +65,18 @@ export type PendingAction = Static<typeof PendingAction>;
 const PlannedFile = Type.Object({
   ...FileStamp.properties,
   kind: Type.Optional(FileChangeKind),
+  /** What the file becomes, where that is not what the stamp says: a link, a directory, or a regular file in its place. */
+  newType: Type.Optional(FileType),
+  /** Permission bits that it gets, where they change. */
+  newMode: Type.Optional(Type.Integer()),
+  /** Where the link leads then. */
+  target: Type.Optional(Type.String()),
+  /** Only the user's own word writes it. */
+  protected: Type.Optional(Type.Literal(true)),
+  /** A file that goes in the same action and has the same bytes. */
+  renamedFrom: Type.Optional(Type.String()),
+  /** It is one of those that `git` sums up: it has no figures and no diff. */
+  isGitData: Type.Optional(Type.Literal(true)),
   to: Type.Optional(Type.String()),
   added: Type.Optional(Type.Integer({ minimum: 0 })),
   removed: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -81,6 +99,8 @@ export const PendingActionView = Type.Object({
   diffTruncated: Type.Optional(Type.Literal(true)),
   /** What would have to be applied with it. */
   restsOn: Type.Optional(Type.Array(ActionBelow)),
+  /** What a command did to git's own data: `main 1a2b3c4 → 5d6e7f8, 14 objects, index`. */
+  git: Type.Optional(Type.String()),
 });
 export type PendingActionView = Static<typeof PendingActionView>;
 
@@ -107,6 +127,8 @@ export const Change = Type.Object({
     Type.Object({
       path: Type.String(),
       kind: FileChangeKind,
+      /** What the change left, of a delete what was there; absent for a regular file. */
+      type: Type.Optional(FileType),
       /** Absent, like the diff, if another program has written the file since: its content after the change is lost. */
       added: Type.Optional(Type.Integer({ minimum: 0 })),
       removed: Type.Optional(Type.Integer({ minimum: 0 })),

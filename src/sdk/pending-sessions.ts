@@ -10,13 +10,17 @@ import type { SessionLocation } from "../config/session-directory.js";
 import { Settings } from "../config/settings/settings.js";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import { findProject } from "../files/paths/find-roots.js";
-import { ChangeHistory, type ChangeListOptions, type ChangeOwnership } from "../pending/change-history.js";
+import {
+  ChangeHistory,
+  type ChangeListOptions,
+  type ChangeOwnership,
+  type ShownChange,
+} from "../pending/change-history.js";
 import { isPushed } from "../pending/pending-entries.js";
 import { readPending } from "../pending/read-pending.js";
 import { markStaleActions } from "../pending/stale-actions.js";
 import { viewPending } from "../pending/view-pending.js";
 import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../preview/change-writer.js";
-import type { ShownFile } from "../preview/diff-page.js";
 import { PendingActionStore, type StoredAction } from "../preview/pending-action-store.js";
 import type { Change, PendingActionView } from "../protocol/pending.js";
 import { userText } from "../record/entry-tree.js";
@@ -138,7 +142,7 @@ export function listChangeOwners(location: PendingLocation): Promise<ChangeOwner
 }
 
 /** What a change did to each of its files; undefined when it is no longer known. */
-export function changedFiles(location: PendingLocation, changeId: string): Promise<readonly ShownFile[] | undefined> {
+export function changedFiles(location: PendingLocation, changeId: string): Promise<ShownChange | undefined> {
   return historyOf(location).show(changeId);
 }
 
@@ -187,7 +191,8 @@ function changesIn(location: PendingLocation): ChangeWriter {
   });
 }
 
-function notWritable(reason: string): GalleyError {
+/** What keeps another process from deciding in a session. */
+export function notWritable(reason: string): GalleyError {
   const [isHeld, pid = ""] = / is in use by another galley( \(pid \d+\))?$/.exec(reason) ?? [];
   if (isHeld === undefined)
     return new GalleyError("start_failed", `The session cannot be changed here: ${reason}. Nothing was decided.`);

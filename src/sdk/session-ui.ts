@@ -10,6 +10,7 @@ import type { Plan } from "../preview/plan.js";
 import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import type { ApprovalRequest } from "../session/approval.js";
 import type { AnyTool, DialogOptions, Dialogs } from "../tools/tool.js";
+import { type EscalationQuestion, escalationLines, escalationTitle } from "./access/escalation.js";
 
 /** What a front end or a host can do for its user, as far as it can. */
 export type SessionUI = Partial<ToolUI>;
@@ -19,7 +20,9 @@ export interface UserQuestions {
   readonly permit: Permit;
   readonly dialogs: Dialogs;
   readonly approveCall: (request: ApprovalRequest) => Promise<boolean>;
+  readonly escalate: (question: EscalationQuestion) => Promise<boolean>;
   readonly confirmApply: NonNullable<AgentSessionDeps["confirm"]>;
+  readonly confirmProtected: NonNullable<AgentSessionDeps["confirmProtected"]>;
   /** From then on, stopping the session's work also cancels a question about a file. */
   attach(session: { readonly questionSignal: AbortSignal | undefined }): void;
 }
@@ -37,7 +40,9 @@ export function createUserQuestions(
     permit: permitBy(live.ui, () => session?.questionSignal),
     dialogs: dialogsOf(live.ui),
     approveCall: callApprovalBy(live.ui),
+    escalate: escalationBy(live.ui),
     confirmApply: applyConfirmationBy(live.ui),
+    confirmProtected: protectedConfirmationBy(live.ui),
     attach(made) {
       session = made;
     },
@@ -60,6 +65,12 @@ function asExtra({ timeoutMs, ...extra }: DialogOptions = {}) {
 export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
   return ({ tool, args, signal }) =>
     ui.confirm(`Run ${writtenOut(tool.name)}?`, cut(callLines(tool, args).join("\n")), { signal });
+}
+
+/** Whether one command may run outside the sandbox. */
+export function escalationBy(ui: ToolUI): (question: EscalationQuestion) => Promise<boolean> {
+  return (question) =>
+    ui.confirm(escalationTitle, cut(escalationLines(question).join("\n")), { signal: question.signal });
 }
 
 /** The whole call for a user who decides about it. */
@@ -89,6 +100,15 @@ export function permitBy(ui: ToolUI, signal: () => AbortSignal | undefined): Per
     const path = writtenOut(displayPath);
     const title = intent === "read" ? `Let the agent read ${path}?` : `Let the agent change ${path}?`;
     return ui.confirm(title, reasons[reason], { signal: signal() });
+  };
+}
+
+/** Whether an apply may change what decides about programs. Every path is shown. */
+export function protectedConfirmationBy(ui: ToolUI): NonNullable<AgentSessionDeps["confirmProtected"]> {
+  return async ({ label, files }, signal) => {
+    const what = files.length === 1 ? "a protected path" : `${files.length} protected paths`;
+    const lines = [`Part of: ${writtenOut(label)}`, ...files.map(writtenOut), reasons.protected];
+    return ui.confirm(`Change ${what}?`, cut(lines.join("\n")), { signal });
   };
 }
 

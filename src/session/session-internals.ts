@@ -97,6 +97,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
     run: () => driver.run,
     signal: () => driver.signal,
     ...(deps.confirm ? { confirm: deps.confirm } : {}),
+    ...(deps.confirmProtected ? { confirmProtected: deps.confirmProtected } : {}),
   });
   const restored = new RestoredActions({ log, changes: deps.changes, pending, emit });
   const changes = new ChangeHistory({ changes: deps.changes, pending, owner: () => current.owner });

@@ -169,7 +169,11 @@ export const compactionResult = members({
   "fromExtension?": flag,
 });
 
-export const stampFields = { path: text, exists: flag, size: count, sha256: text, mode: integer };
+export const fileType = oneOf("file", "symlink", "directory");
+export const stampFields = {
+  ...{ path: text, exists: flag, size: count, sha256: text, mode: integer },
+  "type?": fileType,
+};
 const pendingFields = {
   id: text,
   label: text,
@@ -195,6 +199,12 @@ export const pendingView = members({
     members({
       ...stampFields,
       "kind?": changeKind,
+      "newType?": fileType,
+      "newMode?": integer,
+      "target?": text,
+      "protected?": oneOf(true),
+      "renamedFrom?": text,
+      "isGitData?": oneOf(true),
       "to?": text,
       "added?": count,
       "removed?": count,
@@ -206,6 +216,7 @@ export const pendingView = members({
   ),
   "diffTruncated?": oneOf(true),
   "restsOn?": list(members({ id: text, files: texts })),
+  "git?": text,
 });
 export const outcome = oneOf("applied", "discarded", "failed", "stale", "expired", "orphaned");
 export const decider = oneOf("model", "user", "host", "runtime");
@@ -216,7 +227,12 @@ export const change = members({
   by: decider,
   reason: text,
   at: number,
-  files: list(members({ path: text, kind: changeKind, "added?": count, "removed?": count, "diff?": text })),
+  files: list(
+    members({
+      ...{ path: text, kind: changeKind, "type?": fileType },
+      ...{ "added?": count, "removed?": count, "diff?": text },
+    }),
+  ),
   state: oneOf("applied", "undone"),
   undoable: flag,
   "pendingId?": text,

@@ -100,8 +100,11 @@ class SyncCommands:
     def set_budget(self, *, max_cost: Union[float, None, Unset] = UNSET, max_turns: Union[int, None, Unset] = UNSET, max_tokens: Union[int, None, Unset] = UNSET, timeout: Optional[float] = None) -> types.BudgetState:
         return self.request("set_budget", {**given({"maxCost": max_cost, "maxTurns": max_turns, "maxTokens": max_tokens}, UNSET)}, timeout=timeout)
 
-    def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
-        return self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context})}, timeout=timeout)
+    def set_access(self, access: types.AccessMode, *, timeout: Optional[float] = None) -> types.AccessState:
+        return self.request("set_access", {"access": access}, timeout=timeout)
+
+    def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, stage: Optional[bool] = None, unsandboxed: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
+        return self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context, "stage": stage, "unsandboxed": unsandboxed})}, timeout=timeout)
 
     def abort_bash(self, *, timeout: Optional[float] = None) -> None:
         return self.request("abort_bash", {}, timeout=timeout)
@@ -151,8 +154,8 @@ class SyncCommands:
     def get_pending_actions(self, *, ids: Optional[List[str]] = None, diff: Optional[bool] = None, check: Optional[bool] = None, timeout: Optional[float] = None) -> types.GetPendingActionsData:
         return self.request("get_pending_actions", {**given({"ids": ids, "diff": diff, "check": check})}, timeout=timeout)
 
-    def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, with_deps: Optional[bool] = None, revision: Optional[int] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
-        return self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks, "withDeps": with_deps, "revision": revision})}, timeout=timeout)
+    def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, with_deps: Optional[bool] = None, protected: Optional[bool] = None, revision: Optional[int] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
+        return self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks, "withDeps": with_deps, "protected": protected, "revision": revision})}, timeout=timeout)
 
     def revise_pending_action(self, pending_id: str, revision: int, path: str, hunk: int, text: str, *, timeout: Optional[float] = None) -> types.RevisePendingActionData:
         return self.request("revise_pending_action", {"pendingId": pending_id, "revision": revision, "path": path, "hunk": hunk, "text": text}, timeout=timeout)
@@ -251,8 +254,11 @@ class AsyncCommands:
     async def set_budget(self, *, max_cost: Union[float, None, Unset] = UNSET, max_turns: Union[int, None, Unset] = UNSET, max_tokens: Union[int, None, Unset] = UNSET, timeout: Optional[float] = None) -> types.BudgetState:
         return await self.request("set_budget", {**given({"maxCost": max_cost, "maxTurns": max_turns, "maxTokens": max_tokens}, UNSET)}, timeout=timeout)
 
-    async def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
-        return await self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context})}, timeout=timeout)
+    async def set_access(self, access: types.AccessMode, *, timeout: Optional[float] = None) -> types.AccessState:
+        return await self.request("set_access", {"access": access}, timeout=timeout)
+
+    async def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, stage: Optional[bool] = None, unsandboxed: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
+        return await self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context, "stage": stage, "unsandboxed": unsandboxed})}, timeout=timeout)
 
     async def abort_bash(self, *, timeout: Optional[float] = None) -> None:
         return await self.request("abort_bash", {}, timeout=timeout)
@@ -302,8 +308,8 @@ class AsyncCommands:
     async def get_pending_actions(self, *, ids: Optional[List[str]] = None, diff: Optional[bool] = None, check: Optional[bool] = None, timeout: Optional[float] = None) -> types.GetPendingActionsData:
         return await self.request("get_pending_actions", {**given({"ids": ids, "diff": diff, "check": check})}, timeout=timeout)
 
-    async def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, with_deps: Optional[bool] = None, revision: Optional[int] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
-        return await self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks, "withDeps": with_deps, "revision": revision})}, timeout=timeout)
+    async def resolve_pending_action(self, action: Literal["apply", "discard"], reason: str, *, pending_id: Optional[str] = None, pending_ids: Optional[List[str]] = None, all: Optional[bool] = None, extra: Optional[Dict[str, Any]] = None, files: Optional[List[str]] = None, hunks: Optional[Dict[str, List[int]]] = None, with_deps: Optional[bool] = None, protected: Optional[bool] = None, revision: Optional[int] = None, timeout: Optional[float] = None) -> types.ResolvePendingActionData:
+        return await self.request("resolve_pending_action", {"action": action, "reason": reason, **given({"pendingId": pending_id, "pendingIds": pending_ids, "all": all, "extra": extra, "files": files, "hunks": hunks, "withDeps": with_deps, "protected": protected, "revision": revision})}, timeout=timeout)
 
     async def revise_pending_action(self, pending_id: str, revision: int, path: str, hunk: int, text: str, *, timeout: Optional[float] = None) -> types.RevisePendingActionData:
         return await self.request("revise_pending_action", {"pendingId": pending_id, "revision": revision, "path": path, "hunk": hunk, "text": text}, timeout=timeout)

@@ -27,12 +27,12 @@ export interface PendingWords {
 const switches: { readonly [V in PendingVerb]: readonly string[] } = {
   pending: [],
   show: ["stat", "files"],
-  apply: ["all", "with-deps"],
+  apply: ["all", "with-deps", "protected"],
   discard: ["all", "with-deps"],
   rebase: ["partial"],
   changes: [],
-  undo: ["run", "preview", "yes"],
-  redo: ["preview", "yes"],
+  undo: ["run", "preview", "yes", "protected"],
+  redo: ["preview", "yes", "protected"],
   recover: [],
 };
 
@@ -44,6 +44,7 @@ export function parsePendingWords(verb: PendingVerb, words: readonly string[]): 
   const targets = isAll ? [] : targetsOf(verb, [...rest, ...files]);
   const paths = isAll ? [...rest, ...files] : [];
   checkTargets(verb, { targets, isAll, hasHunks: hunks.length > 0, isRun: flags.has("run") });
+  if (isAll && flags.has("protected")) throw wrongUse(verb, "--protected needs the names of what to apply.");
   if (isAll && rest.some(isId)) throw wrongUse(verb, `Name what to ${verb}, or use --all.`);
   const reason = values.get("reason")?.at(-1) ?? `galley ${verb}`;
   return { verb, targets, paths, hunks, flags, reason, sessionDir: values.get("session-dir")?.at(-1) };

@@ -37,5 +37,5 @@ const usageCodes: readonly ErrorCode[] = ["usage", "invalid_argument", "depends"
 export function reasonOf(error: unknown): ExitReason {
   const code = error instanceof GalleyError ? error.code : undefined;
   if (code !== undefined && usageCodes.includes(code)) return "usage";
-  return code === "file_refused" ? "denied" : "failed";
+  return code === "file_refused" || code === "protected" ? "denied" : "failed";
 }

@@ -139,6 +139,7 @@ async function decideOne(
       ...(files ? { files } : {}),
       ...(hunks ? { hunks } : {}),
       ...(words.flags.has("with-deps") ? { withDeps: true } : {}),
+      ...(words.flags.has("protected") ? { protected: true } : {}),
     });
     const { changeId, hardlinkBroken = [] } = writtenIn(details);
     const nameFile = inProject(location);
@@ -190,6 +191,8 @@ function failureText(error: unknown, [listed]: readonly ListedAction[], location
   if (!(error instanceof GalleyError) || !listed) return messageOf(error);
   if (error.code === "stale_preview")
     return `${error.message} To make it anew for the files as they are: galley rebase ${listed.name}${also}`;
+  if (error.code === "protected")
+    return `${error.message} To write them too: galley apply ${listed.name} --protected${also}`;
   if (error.code !== "depends") return error.message;
   return dependsText(error, {
     name: listed.name,

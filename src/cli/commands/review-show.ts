@@ -35,12 +35,17 @@ async function showAction(location: PendingLocation, { flags }: PendingWords, ta
     const withDiffs = files.map((file) => ({ ...file, ...diffs.find(({ path }) => path === file.path) }));
     printJson({ action: { ...jsonOf(listed), files: withDiffs } });
   } else if (flags.has("files")) print(namesOf(files));
-  else if (flags.has("stat")) print(statText(files));
+  else if (flags.has("stat")) print(statText(files, gitOf(listed, files)));
   else {
     const diffs = diffText(await diffsOf(listed, chosen));
-    await printLong(`${aboutAction(listed, Date.now())}\n${statText(files)}\n${diffs}`);
+    await printLong(`${aboutAction(listed, Date.now())}\n${statText(files, gitOf(listed, files))}\n${diffs}`);
   }
   return "done";
+}
+
+/** Where git's own data is among the files. */
+function gitOf({ action }: ListedAction, files: readonly { readonly isGitData?: boolean }[]): string | undefined {
+  return files.some(({ isGitData }) => isGitData) ? action.git : undefined;
 }
 
 async function showChange(location: PendingLocation, { flags }: PendingWords, target: Target): Promise<ExitReason> {

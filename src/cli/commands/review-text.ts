@@ -67,19 +67,49 @@ interface FileFigures {
   readonly removed?: number | undefined;
   readonly hunks?: number | undefined;
   readonly stale?: boolean | undefined;
+  readonly type?: string | undefined;
+  readonly newType?: string | undefined;
+  readonly target?: string | undefined;
+  readonly mode?: number | undefined;
+  readonly newMode?: number | undefined;
+  readonly protected?: boolean | undefined;
+  readonly isGitData?: boolean | undefined;
 }
 
 /** A table of files, with a total where there are several. */
-export function statText(files: readonly FileFigures[]): string {
+export function statText(all: readonly FileFigures[], git?: string | undefined): string {
+  const files = all.filter(({ isGitData }) => !isGitData);
   const rows = files.map((file) => [
     file.kind ?? "modify",
-    file.to === undefined ? file.path : `${file.path} -> ${file.to}`,
-    figuresText([file]),
-    ...(file.hunks === undefined ? [] : [countText(file.hunks, "hunk")]),
+    nameOf(file),
+    ...(isLineless(file) ? [] : [figuresText([file])]),
+    ...(file.hunks === undefined || isLineless(file) ? [] : [countText(file.hunks, "hunk")]),
+    ...(file.newMode === undefined ? [] : [modeText(file)]),
+    ...(file.protected ? ["protected"] : []),
     ...(file.stale ? [stateText("stale")] : []),
   ]);
+  const own = git === undefined ? [] : [`  git: ${git}`];
   const total = files.length > 1 ? [`${countText(files.length, "file")}, ${figuresText(files)}`] : [];
-  return sanitizeForTerminal(`${[...alignedRows(rows).map((row) => `  ${row}`), ...total].join("\n")}\n`);
+  return sanitizeForTerminal(`${[...alignedRows(rows).map((row) => `  ${row}`), ...own, ...total].join("\n")}\n`);
+}
+
+/** Links and directories: what they are is said with their name. */
+function isLineless({ type, newType }: FileFigures): boolean {
+  return [type, newType].some((each) => each === "symlink" || each === "directory");
+}
+
+function nameOf({ path, to, type, newType = type, target, kind }: FileFigures): string {
+  if (to !== undefined) return `${path} -> ${to}`;
+  if (newType === "directory" && kind !== "delete") return `${path}/`;
+  if (kind === "delete" && type === "directory") return `${path}/`;
+  return target === undefined ? path : `${path} -> ${target}`;
+}
+
+function modeText({ type, newType, mode, newMode }: FileFigures): string {
+  const fresh = `mode ${(newMode ?? 0).toString(8)}`;
+  return newType !== undefined && newType !== type
+    ? fresh
+    : `mode ${(mode ?? 0).toString(8)} → ${(newMode ?? 0).toString(8)}`;
 }
 
 /** The diffs one after the other, coloured on a terminal. */

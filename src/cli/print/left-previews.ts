@@ -7,6 +7,7 @@ import type { AgentSession } from "../../sdk/index.js";
 import { projectRoot } from "../../sdk/pending-sessions.js";
 import { shownInProject } from "../../sdk/review/listed-action.js";
 import type { CommandLine } from "../arguments.js";
+import { accessOf } from "../session-options.js";
 import { shellWord } from "../shell-word.js";
 import { fileLine, listing } from "./listing.js";
 import type { Outcome } from "./outcome.js";
@@ -44,7 +45,7 @@ export async function leftOf(
     isKept: isOnDisk,
     persistError,
     sessionDir: options.get("session-dir")?.[0],
-    isAuto: options.has("auto"),
+    isAuto: accessOf({ options }).access === "workspace",
   };
 }
 

@@ -63,7 +63,8 @@ export async function applyRest({ session, stop, beforeUntold }: RunDeps): Promi
       await session.resolvePendingAction(request);
       told.push(`${id} applied: ${label}`);
     } catch (error) {
-      const reason = GalleyError.is(error, "file_refused") ? "denied" : "failed";
+      const isDenied = GalleyError.is(error, "file_refused") || GalleyError.is(error, "protected");
+      const reason = isDenied ? "denied" : "failed";
       return { reason, message: [...told, `${id} failed: ${label} – ${messageOf(error)}`].join("\n") };
     }
   }

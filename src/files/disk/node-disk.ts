@@ -192,7 +192,7 @@ function endOf(handle: FileHandle): Pick<PinnedDirectory, "fsync" | "close"> {
  * Whole microseconds, on every version of Node: up to 22 it cuts off after the microsecond, and a binary fraction may
  * just fall short of one; later it sets nanoseconds. So this is the nearest number that falls short of none.
  */
-function toSeconds(ms: number): number {
+export function toSeconds(ms: number): number {
   const microseconds = Math.round(ms * 1000);
   const seconds = microseconds / 1e6;
   const fallsShort = (seconds - Math.floor(seconds)) * 1e9 < (microseconds % 1e6) * 1000;

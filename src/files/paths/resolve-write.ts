@@ -6,7 +6,7 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import { inLanes } from "../../base/in-lanes.js";
 import type { Disk, DiskStat } from "../disk/disk.js";
 import { cannotWrite, ifAbsent, writeFailure } from "../refusals.js";
-import type { Permit, PermitQuestion, WriteTarget } from "../workspace.js";
+import type { Permit, PermitQuestion, PlannedEntry, WriteTarget } from "../workspace.js";
 import { type ProtectionPaths, protectedTest, type ReachTest, surveyProtected } from "./protected-paths.js";
 import { displayPath, isWithin, printable, spellings } from "./resolve-path.js";
 
@@ -52,6 +52,8 @@ export interface WriteResolver {
   resolve(input: string): Promise<WriteTarget>;
   /** The same for many paths, in their order: protected paths are looked up once, after all inputs were resolved. */
   resolveAll(inputs: readonly string[]): Promise<WriteTarget[]>;
+  /** The same rules for what a plan does to links, directories and git data. Asks no user. */
+  checkEntries(entries: readonly PlannedEntry[]): Promise<void>;
   /** Whether a canonical path lies in a writable root. */
   isInRoots(path: string): Promise<boolean>;
 }
@@ -66,6 +68,13 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
       return target as WriteTarget;
     },
     resolveAll,
+    async checkEntries(entries) {
+      borders ??= findBorders();
+      const found = await borders;
+      const { checkEntries } = await import("./check-entries.js"); // only few plans have such entries
+      const isReached = await surveyProtected(disk, found.protection);
+      await checkEntries(entries, { disk, ...found, isReached });
+    },
     async isInRoots(path) {
       borders ??= findBorders();
       return (await borders).roots.some((root) => isWithin(path, root));

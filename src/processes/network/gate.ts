@@ -26,7 +26,7 @@ export const gatePort = 21_128;
 
 // A failure is told on stderr, and the exit code says it. Without the loopback of its network there is nothing to listen on.
 const listenScript = [
-  'const server = require("node:net").createServer();',
+  'const server = process.getBuiltinModule("node:net").createServer();',
   'server.on("error", (error) => { console.error("proxy: " + error.message); process.exit(1); });',
   `server.listen({ host: "127.0.0.1", port: ${gatePort}, backlog: 128 }, () =>`,
   '  process.send("listening", server, (error) => process.exit(error ? 1 : 0)));',

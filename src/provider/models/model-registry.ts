@@ -17,11 +17,12 @@ import {
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel, StreamOptions } from "../provider.js";
 import { type KnownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
-import { isLoopbackUrl, step } from "./config-checks.js";
+import { isLoopbackUrl } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
 import { nearestModels, type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
 import { findAddress, joinService, type KnownModel, unlistedModel } from "./service-models.js";
+import { unusedOverrides } from "./unused-overrides.js";
 
 export interface RegistryDeps {
   readonly sources: CredentialSources;
@@ -74,7 +75,7 @@ export class ModelRegistry {
     this.problems = file.problems;
     this.reloadKeys = reloadKeys;
     this.hasProviders = file.providers.size > 0;
-    this.warnings = [...file.warnings, ...this.#unusedOverrides()];
+    this.warnings = [...file.warnings, ...unusedOverrides(file, (provider) => this.#tableOf(provider))];
   }
 
   /**
@@ -360,18 +361,6 @@ export class ModelRegistry {
     const entry = this.#file.providers.get(provider);
     if (provider === plannerModel.provider || entry?.isKeyless) return { kind: "missing" };
     return findKey(this.#sources, provider, entry?.apiKey);
-  }
-
-  #unusedOverrides(): string[] {
-    return [...this.#file.providers.values()]
-      .filter(({ id, discovery }) => !localProviders.has(id) && !discovery)
-      .flatMap(({ id: provider, modelOverrides }) => {
-        const names = new Set(this.#tableOf(provider).map(({ id }) => id));
-        return [...modelOverrides.keys()]
-          .filter((id) => !names.has(id))
-          .map((id) => step(step(step("providers", provider), "modelOverrides"), id))
-          .map((path) => `${this.#file.path}: ${path}: names no built-in model and is not used`);
-      });
   }
 
   async #value(finding: Finding, problem: string): Promise<string | undefined> {

@@ -3,7 +3,9 @@
 
 import { relative, sep } from "node:path";
 import { isWithin, printable } from "../../files/paths/resolve-path.js";
+import { isGrouped } from "../../preview/git-group.js";
 import type { StoredAction } from "../../preview/pending-action-store.js";
+import { changesByPath } from "../../preview/plan.js";
 import { diffOf } from "../../preview/plan-diff.js";
 import { planOf } from "../../preview/stack.js";
 import type { PendingActionView } from "../../protocol/pending.js";
@@ -54,8 +56,9 @@ export async function diffsOf(
 ): Promise<{ path: string; diff: string }[]> {
   const found: { path: string; diff: string }[] = [];
   for (const { path, shown } of files) {
-    const change = planOf(stored)?.changes.find((each) => each.path === path);
-    if (!change) continue;
+    const plan = planOf(stored);
+    const change = plan && changesByPath(plan).get(path);
+    if (!change || isGrouped(plan, change)) continue;
     const { diff } = await diffOf({ ...change, stamp: { ...change.stamp, path: shown } });
     found.push({ path: shown, diff: diff(maxDiffLength) });
   }

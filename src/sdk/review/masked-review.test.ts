@@ -4,7 +4,15 @@ import { maskedReview } from "./masked-review.js";
 import type { ReviewAction, ReviewChange, ReviewSource } from "./review-source.js";
 
 const secret = "hush-hush-0123";
-const file = { path: `a-${secret}`, kind: "modify", added: 1, removed: 0, hunks: 1, isStale: false } as const;
+const file = {
+  path: `a-${secret}`,
+  kind: "modify",
+  added: 1,
+  removed: 0,
+  hunks: 1,
+  isStale: false,
+  isProtected: false,
+} as const;
 const action: ReviewAction = {
   ...{ key: "pa_1", label: `Edit ${secret}`, sourceToolName: "edit", createdAt: 1, kind: "plan", status: "pending" },
   ...{ revision: 1, prompt: `Use ${secret}`, restsOn: [], lastError: `No ${secret}`, text: `+ ${secret}` },

@@ -3,6 +3,8 @@
 
 import { GalleyError } from "../../base/errors.js";
 import { diffPage, type ShownFile } from "../../preview/diff-page.js";
+import { gitSummary, isGrouped } from "../../preview/git-group.js";
+import type { Plan } from "../../preview/plan.js";
 import { binariesIn } from "../../preview/planned-bytes.js";
 import { planOf } from "../../preview/stack.js";
 import type { DiffFile } from "../../protocol/diff.js";
@@ -18,7 +20,7 @@ import {
 import { findAction } from "./find-by-id.js";
 import { type ListedAction, shownInProject } from "./listed-action.js";
 import type { ReviewAction, ReviewSource } from "./review-source.js";
-import { reviewAction } from "./session-review.js";
+import { reviewAction, withGitGroup } from "./session-review.js";
 import { stageUndo } from "./stage-undo.js";
 
 /** How often other programs' work is looked for. */
@@ -45,12 +47,13 @@ export function projectReview(location: PendingLocation): ReviewSource {
     changes: () => listProjectChanges(location, { nameFile: (path) => shownInProject(path, projectRoot(location)) }),
     async diff(of) {
       if ("change" in of) {
-        const files = await changedFiles(location, of.change);
-        if (!files) throw new GalleyError("not_found", `Change ${of.change} can no longer be shown.`);
-        return { files: await allFiles(files) };
+        const shown = await changedFiles(location, of.change);
+        if (!shown) throw new GalleyError("not_found", `Change ${of.change} can no longer be shown.`);
+        return { files: withGitGroup(await allFiles(shown.files), shown.git) };
       }
       const { stored, action } = named(of.action);
-      const files = await allFiles(plannedFiles(stored));
+      const plan = planOf(stored);
+      const files = withGitGroup(await allFiles(plannedFiles(plan)), plan && gitSummary(plan));
       return { revision: action.revision, files, binaries: binariesIn(files, stored.work) };
     },
     decide: ({ key, files, hunks, ...decision }) =>
@@ -88,13 +91,18 @@ function actionOf({ name, action, files, prompt, restsOn }: ListedAction): Revie
   return {
     ...made,
     key: name,
-    files: told.map((file) => ({ ...file, path: pathOf(file.path) })),
+    files: told.map(({ group, ...file }) => ({
+      ...file,
+      path: pathOf(file.path),
+      ...(group ? { group: { ...group, paths: group.paths.map(pathOf) } } : {}),
+    })),
     restsOn: restsOn.map(({ id, files: paths }) => ({ key: id, paths: paths.map(pathOf) })),
   };
 }
 
-function plannedFiles(stored: ListedAction["stored"]): ShownFile[] {
-  return (planOf(stored)?.changes ?? []).map((change) => ({
+function plannedFiles(plan: Plan | undefined): ShownFile[] {
+  const shown = plan?.changes.filter((change) => !isGrouped(plan, change)) ?? [];
+  return shown.map((change) => ({
     path: change.stamp.path,
     kind: change.kind,
     ...(change.to === undefined ? {} : { to: change.to }),

@@ -16,6 +16,10 @@ export interface ReviewFile {
   readonly removed: number;
   readonly hunks: number;
   readonly isStale: boolean;
+  /** Only the user's own word writes it. */
+  readonly isProtected: boolean;
+  /** It stands for several paths that are decided about together, and this is what is said of them. */
+  readonly group?: { readonly paths: readonly string[]; readonly text: string };
   /** What the file is now: for what has no lines to show. */
   readonly size: number;
   readonly sha256: string;
@@ -59,6 +63,8 @@ export interface ReviewDecision {
   readonly files?: readonly string[];
   readonly hunks?: Readonly<Record<string, readonly number[]>>;
   readonly withDeps?: boolean;
+  /** The user was asked about the protected paths, and agreed. */
+  readonly protected?: boolean;
 }
 
 export interface HunkEdit {

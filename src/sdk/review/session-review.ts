@@ -1,12 +1,12 @@
 // What is under review in an open session.
 
-import type { DiffPage } from "../../protocol/diff.js";
+import type { DiffFile, DiffPage } from "../../protocol/diff.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { PendingActionView } from "../../protocol/pending.js";
 import { joinPages } from "../../render/diff-rows.js";
 import type { AgentSession } from "../../session/agent-session.js";
 import { maskedReview } from "./masked-review.js";
-import type { ReviewAction, ReviewSource } from "./review-source.js";
+import type { ReviewAction, ReviewFile, ReviewSource } from "./review-source.js";
 
 /** Without the secrets that the session knows. */
 export function sessionReview(session: AgentSession): ReviewSource {
@@ -24,7 +24,7 @@ export function sessionReview(session: AgentSession): ReviewSource {
         pages.push(page);
         cursor = page.nextCursor;
         if (cursor !== undefined) continue;
-        const files = joinPages(pages);
+        const files = withGitGroup(joinPages(pages), pages[0]?.git);
         const binaries = "action" in of ? { binaries: session.getPlannedBinaries(of.action, files) } : {};
         return { revision: page.revision, files, ...binaries };
       }
@@ -57,23 +57,46 @@ export function reviewAction(action: PendingActionView, prompt: string): ReviewA
     kind: action.kind,
     status: action.status,
     revision: action.revision,
-    files: files.map((file) => ({
-      path: file.path,
-      shown: file.path,
-      kind: file.kind ?? "modify",
-      to: file.to,
-      added: file.added ?? 0,
-      removed: file.removed ?? 0,
-      hunks: file.hunks ?? 0,
-      isStale: file.stale === true,
-      size: file.size,
-      sha256: file.sha256,
-    })),
+    files: [
+      ...files
+        .filter(({ isGitData }) => !isGitData)
+        .map((file) => ({
+          path: file.path,
+          shown: file.path,
+          kind: file.kind ?? "modify",
+          to: file.to,
+          added: file.added ?? 0,
+          removed: file.removed ?? 0,
+          hunks: file.hunks ?? 0,
+          isStale: file.stale === true,
+          isProtected: file.protected === true,
+          size: file.size,
+          sha256: file.sha256,
+        })),
+      ...gitGroup(action),
+    ],
     prompt,
     restsOn: restsOn.map(({ id, files: paths }) => ({ key: id, paths })),
     lastError: action.lastError,
     text: preview?.diff ?? preview?.text ?? "",
   };
+}
+
+/** Where git's own data is shown as one file. */
+const groupPath = ".git";
+
+function gitGroup({ files = [], git }: PendingActionView): ReviewFile[] {
+  if (git === undefined) return [];
+  const own = files.filter(({ isGitData }) => isGitData);
+  const group = { paths: own.map(({ path }) => path), text: `git: ${git}` };
+  const isStale = own.some(({ stale }) => stale);
+  const figures = { added: 0, removed: 0, hunks: 0, size: 0, sha256: "" };
+  return [{ path: groupPath, shown: groupPath, kind: "modify", ...figures, isStale, isProtected: false, group }];
+}
+
+/** Behind the files of a diff, what stands for git's own data. */
+export function withGitGroup(files: DiffFile[], git: string | undefined): DiffFile[] {
+  return git === undefined ? files : [...files, { path: groupPath, kind: "modify", hunks: [] }];
 }
 
 /** What the user said last before the call that staged it. */

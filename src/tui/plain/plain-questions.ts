@@ -16,6 +16,7 @@ export interface PlainQuestions {
   readonly ui: SessionUI;
   askCall(question: CallQuestion): Promise<CallAnswer>;
   askTrust(question: TrustQuestion, signal: AbortSignal): Promise<"no" | "trust" | "once">;
+  askHost(host: string, signal: AbortSignal): Promise<"once" | "session" | "always" | "no">;
 }
 
 /** `directory`: the working directory as a user writes it. */
@@ -44,6 +45,7 @@ export function plainQuestions(io: PlainIO, directory: string): PlainQuestions {
     ui,
     askCall: (question) => inTurn(() => askCall(io, question, directory)),
     askTrust: (question, signal) => inTurn(() => askTrust(io, question, signal)),
+    askHost: (host, signal) => inTurn(() => askHost(io, host, signal)),
   };
 }
 
@@ -73,6 +75,14 @@ async function askTrust(io: PlainIO, { title, lines }: TrustQuestion, signal: Ab
   io.say(who, [title, ...lines, ...choices].join("\n"));
   const said = await answer(io, signal);
   return said === "2" ? "trust" : said === "3" ? "once" : "no";
+}
+
+async function askHost(io: PlainIO, host: string, signal: AbortSignal) {
+  const choices = ["1 once", "2 session", "3 always", "4 no", "A number. Anything else is no."];
+  io.say(who, [`Allow ${writtenOut(host)}? A command wants to reach it.`, ...choices].join("\n"));
+  const kinds = { "1": "once", "2": "session", "3": "always" } as const;
+  const said = await answer(io, signal);
+  return said === "1" || said === "2" || said === "3" ? kinds[said] : "no";
 }
 
 /** The next line of the user's that was typed after the question could be read; undefined: none comes. */

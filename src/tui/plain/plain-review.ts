@@ -6,6 +6,7 @@ import { writtenOut, writtenOutLine } from "../../base/written-out.js";
 import type { DiffFile, DiffHunk } from "../../protocol/diff.js";
 import type { PendingActionView } from "../../protocol/pending.js";
 import { joinPages } from "../../render/diff-rows.js";
+import { typeNotes } from "../../render/type-notes.js";
 import type { AgentSession } from "../../sdk/index.js";
 import type { PlainIO } from "./plain-io.js";
 
@@ -24,6 +25,8 @@ interface Place {
   readonly file: DiffFile;
   /** Absent: the file has no hunks to choose from. */
   readonly hunk?: DiffHunk;
+  /** It stands for what was done to git's own data. */
+  readonly git?: string;
 }
 
 export async function reviewPlainly(session: AgentSession, io: PlainIO): Promise<void> {
@@ -76,18 +79,23 @@ class PlainReview {
       cursor = page.nextCursor;
     } while (cursor !== undefined);
     const revision = pages[0]?.revision;
-    return joinPages(pages).flatMap((file): Place[] =>
+    const places = joinPages(pages).flatMap((file): Place[] =>
       file.hunks.length === 0
         ? [{ action, revision, file }]
         : file.hunks.map((hunk) => ({ action, revision, file, hunk })),
     );
+    const git = pages[0]?.git;
+    if (git !== undefined)
+      places.push({ action, revision, file: { path: ".git", kind: "modify", hunks: [] }, git: `git: ${git}` });
+    return places;
   }
 
   #print(place: Place): void {
-    const { action, file, hunk } = place;
+    const { action, file, hunk, git } = place;
     this.#printed.add(keyOf(place));
     const stale = action.status === "stale" ? "\nstale: its files have changed on disk" : "";
-    this.#io.say(`preview ${action.id}`, `${writtenOut(action.label)}${stale}\n${aboutFile(action, file, hunk)}`);
+    const about = git === undefined ? aboutFile(action, file, hunk) : writtenOut(git);
+    this.#io.say(`preview ${action.id}`, `${writtenOut(action.label)}${stale}\n${about}`);
   }
 
   /** False: the user ends the review. */
@@ -116,7 +124,7 @@ class PlainReview {
       word === "all" || action.kind === "closure"
         ? {}
         : word === "file" || !hunk
-          ? { files: [file.path] }
+          ? { files: filesOf(place) }
           : { hunks: { [file.path]: [hunk.number] } };
     const deed = word === "discard" ? "discard" : "apply";
     const reason = deed === "discard" ? await this.#reason() : "applied in review";
@@ -148,6 +156,11 @@ class PlainReview {
   }
 }
 
+function filesOf({ action, file, git }: Place): string[] {
+  if (git === undefined) return [file.path];
+  return (action.files ?? []).filter(({ isGitData }) => isGitData).map(({ path }) => path);
+}
+
 function keyOf({ action, file, hunk }: Place): string {
   return JSON.stringify([action.id, file.path, hunk?.lines ?? action.revision]);
 }
@@ -159,8 +172,8 @@ function aboutFile(action: PendingActionView, file: DiffFile, hunk: DiffHunk | u
     return `Proposed by ${writtenOut(action.sourceToolName)}: galley cannot check it\n${shown}`;
   }
   const to = file.to === undefined ? "" : ` to ${writtenOut(file.to)}`;
-  const mode = file.newMode === undefined ? "" : `, mode ${(file.newMode & 0o7777).toString(8)}`;
-  const head = `${writtenOut(file.path)}  ${file.kind}${to}${mode}${file.binary ? ", binary" : ""}`;
+  const notes = typeNotes(file, writtenOut).map((note) => `, ${note.slice(0, 1).toLowerCase()}${note.slice(1)}`);
+  const head = `${writtenOut(file.path)}  ${file.kind}${to}${notes.join("")}${file.binary ? ", binary" : ""}`;
   if (!hunk) return head;
   const { oldStart, oldLines, newStart, newLines, lines } = hunk;
   const place = `hunk ${hunk.number} of ${file.hunks.length}  @@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;

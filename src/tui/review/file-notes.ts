@@ -2,6 +2,7 @@
 
 import { writtenOut } from "../../base/written-out.js";
 import type { DiffFile } from "../../protocol/diff.js";
+import { typeNotes } from "../../render/type-notes.js";
 import type { ReviewDiff, ReviewFile } from "../../sdk/review/review-source.js";
 
 type PlannedBytes = NonNullable<ReturnType<NonNullable<ReviewDiff["binaries"]>["get"]>>;
@@ -11,16 +12,17 @@ export function notesOf(
   about: ReviewFile | undefined,
   next?: PlannedBytes,
 ): string[] {
-  const { kind, to, oldMode, newMode, binary, lossy, gone, hunks } = file;
+  const { kind, to, binary, lossy, gone, hunks, type = "file", oldType = type } = file;
   const notes: string[] = [];
+  if (about?.group) return [writtenOut(about.group.text)];
   if (to !== undefined) notes.push(`Renamed to ${writtenOut(to)}`);
-  if (oldMode !== undefined && newMode !== undefined)
-    notes.push(`Mode ${modeText(oldMode)} becomes ${modeText(newMode)}`);
+  notes.push(...typeNotes(file, writtenOut));
   if (binary) notes.push(`Binary file, ${kind}: its bytes are not shown`, ...binaryNotes(about, next));
   if (lossy) notes.push("Not all of it is UTF-8: such lines are shown as Latin-1");
   if (gone) notes.push("Written again since: what this change left there is not kept");
-  if (!binary && !gone && hunks.length === 0 && kind === "create") notes.push("An empty file");
-  if (!binary && !gone && hunks.length === 0 && kind === "delete") notes.push("It was empty");
+  const isEmpty = !binary && !gone && hunks.length === 0 && type === "file" && oldType === "file";
+  if (isEmpty && kind === "create") notes.push("An empty file");
+  if (isEmpty && kind === "delete") notes.push("It was empty");
   if (hunks.length > 0 && file.hasCrlf) notes.push("Line ends are CRLF");
   else if (hunks.some(({ lines }) => lines.some((line) => line.endsWith("\r"))))
     notes.push("Line ends differ: CRLF is written out as \\u000d");
@@ -47,8 +49,4 @@ export function hasCrlf({ hunks }: DiffFile): boolean {
       isAny ||= line.endsWith("\r");
     }
   return isAny;
-}
-
-function modeText(mode: number): string {
-  return (mode & 0o7777).toString(8).padStart(4, "0");
 }

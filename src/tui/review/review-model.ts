@@ -73,6 +73,8 @@ export interface Scope {
   readonly hunks?: Readonly<Record<string, readonly number[]>>;
   /** What else an apply would write. */
   readonly also: readonly { readonly key: string; readonly paths: readonly string[] }[];
+  /** The protected paths that an apply would write. */
+  readonly guarded: readonly string[];
 }
 
 export interface Pressed {

@@ -31,7 +31,16 @@ function drawn(doc: ReviewDoc, options: Partial<RowsOptions> = {}): string[] {
 describe("a diff", () => {
   it("has line ends, modes and names in words", () => {
     const about: ReviewFile = {
-      ...{ path: "b.png", shown: "b.png", kind: "modify", added: 0, removed: 0, hunks: 0, isStale: false },
+      ...{
+        path: "b.png",
+        shown: "b.png",
+        kind: "modify",
+        added: 0,
+        removed: 0,
+        hunks: 0,
+        isStale: false,
+        isProtected: false,
+      },
       ...{ size: 1234, sha256: "aa" },
     };
     const files: DiffFile[] = [

@@ -21,8 +21,12 @@ export function scopeOf(state: ReviewState, level: Level): Scope | undefined {
   const paths = new Set(units.map(({ file }) => doc.files[file]?.path ?? ""));
   const also = action.restsOn.filter((below) => below.paths.some((path) => paths.has(path)));
   const words = wordsOf(state, { level, units });
-  if (isWhole) return { key, revision, words, units, isWhole, also };
-  const wholeFiles = units.filter(({ hunk }) => hunk === undefined).map(({ file }) => doc.files[file]?.path ?? "");
+  const guarded = action.files.filter(({ path, isProtected }) => isProtected && (isWhole || paths.has(path)));
+  const asked = { also, guarded: guarded.map(({ shown }) => shown) };
+  if (isWhole) return { key, revision, words, units, isWhole, ...asked };
+  const named = units.filter(({ hunk }) => hunk === undefined).map(({ file }) => doc.files[file]?.path ?? "");
+  const grouped = new Map(action.files.flatMap(({ path, group }) => (group ? [[path, group.paths] as const] : [])));
+  const wholeFiles = named.flatMap((path) => grouped.get(path) ?? [path]);
   const hunks = new Map<string, number[]>();
   for (const { file, hunk } of units)
     if (hunk !== undefined) {
@@ -30,7 +34,7 @@ export function scopeOf(state: ReviewState, level: Level): Scope | undefined {
       hunks.set(path, [...(hunks.get(path) ?? []), hunk]);
     }
   return {
-    ...{ key, revision, words, units, isWhole, also },
+    ...{ key, revision, words, units, isWhole, ...asked },
     ...(wholeFiles.length > 0 ? { files: wholeFiles } : {}),
     ...(hunks.size > 0 ? { hunks: Object.fromEntries(hunks) } : {}),
   };

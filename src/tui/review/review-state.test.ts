@@ -24,7 +24,7 @@ const files: DiffFile[] = [
 ];
 
 function action(key: string, changes: Partial<ReviewAction> = {}): ReviewAction {
-  const about = { to: undefined, isStale: false, size: 1, sha256: "" };
+  const about = { to: undefined, isStale: false, isProtected: false, size: 1, sha256: "" };
   return {
     ...{ key, label: `label of ${key}`, sourceToolName: "ast_edit", createdAt: 0, kind: "plan", status: "pending" },
     ...{ revision: 1, prompt: "", restsOn: [], text: "" },

@@ -124,6 +124,7 @@ function apply(state: ReviewState, { act, level, unseen }: { act: ReviewAct; lev
   const again = `Press ${keyOf(state.keys, act)} again to apply`;
   const texts = [
     ...scope.also.map(({ key, paths }) => `It would also write ${key} for ${paths.join(", ")}.`),
+    ...(scope.guarded.length > 0 ? [`It changes what is protected: ${scope.guarded.join(", ")}.`] : []),
     ...(lines > 0 ? [`${plural(lines, "line")} in ${plural(files, "file")} not seen yet.`] : []),
   ];
   if (texts.length === 0) return carryOut(state, scope, level);
@@ -137,7 +138,7 @@ function carryOut(state: ReviewState, scope: Scope, level: Level): Pressed {
   const now = scopeOf(back, level);
   if (hindrance(back) !== undefined || !now || !isSame(now, scope))
     return say(back, "info", "It has changed meanwhile. Nothing was decided.");
-  const { key, revision, files, hunks, also, isWhole } = scope;
+  const { key, revision, files, hunks, also, guarded, isWhole } = scope;
   if (state.question) {
     if (isWhole) return { state: back, wish: { kind: "answer", answer: true } };
     return { state: { ...back, mode: { kind: "rest", scope } } };
@@ -147,6 +148,7 @@ function carryOut(state: ReviewState, scope: Scope, level: Level): Pressed {
     ...(files ? { files } : {}),
     ...(hunks ? { hunks } : {}),
     ...(also.length > 0 ? { withDeps: true } : {}),
+    ...(guarded.length > 0 ? { protected: true } : {}),
   };
   return { state: { ...back, busy: { key, word: "applying…" } }, wish: { kind: "decide", decision, scope } };
 }

@@ -1,0 +1,54 @@
+// Whether the entries of a plan may be written: links, directories, and what a command did. Such a path is judged without
+// following its last name, and nothing above it may be a link. A rule that cannot be evaluated is a no.
+
+import { dirname } from "node:path";
+import { inLanes } from "../../base/in-lanes.js";
+import type { Disk } from "../disk/disk.js";
+import { cannotWrite, ifAbsent, writeFailure } from "../refusals.js";
+import type { PlannedEntry } from "../workspace.js";
+import type { ReachTest } from "./protected-paths.js";
+import { isWithin } from "./resolve-path.js";
+
+export interface EntryRules {
+  readonly disk: Disk;
+  /** Canonical. */
+  readonly roots: readonly string[];
+  isProtected(path: string): boolean;
+  readonly isReached: ReachTest;
+}
+
+const lookedAtOnce = 8;
+
+export async function checkEntries(entries: readonly PlannedEntry[], rules: EntryRules): Promise<void> {
+  const turned = new Set(entries.filter(({ becomesDirectory }) => becomesDirectory).map(({ path }) => path));
+  const above = new Map<string, Promise<boolean>>();
+  await inLanes(entries, lookedAtOnce, async (entry) => {
+    const { path, displayPath } = entry;
+    try {
+      if (!rules.roots.some((root) => path !== root && isWithin(path, root)))
+        throw cannotWrite(displayPath, "it lies outside of what may be written");
+      const directory = dirname(path);
+      const isPlain = above.get(directory) ?? leadsNowhereElse(rules.disk, directory, turned);
+      above.set(directory, isPlain);
+      if (!(await isPlain)) throw cannotWrite(displayPath, "it now resolves to a different path");
+      if (!entry.isLet) await refuseProtected(entry, rules);
+    } catch (error) {
+      throw writeFailure(displayPath, error);
+    }
+  });
+}
+
+/** The directory, as far as it exists: no link is on the way to it, but one that the plan replaces by a directory. */
+async function leadsNowhereElse(disk: Disk, directory: string, turned: ReadonlySet<string>): Promise<boolean> {
+  for (let at = directory; ; at = dirname(at)) {
+    const stat = turned.has(at) ? undefined : await disk.lstat(at).catch(ifAbsent);
+    if (stat) return stat.kind === "directory" && (await disk.realpath(at)) === at;
+    if (at === dirname(at)) return false;
+  }
+}
+
+async function refuseProtected({ path, displayPath }: PlannedEntry, { disk, isProtected, isReached }: EntryRules) {
+  const stat = await disk.lstat(path).catch(ifAbsent);
+  if (isProtected(path) || (await isReached({ path, stat })))
+    throw cannotWrite(displayPath, "it is protected and only the user may change it. Ask the user to do so");
+}

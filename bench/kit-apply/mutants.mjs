@@ -39,6 +39,8 @@ async function examine({ directory, mutant, scale, seed }) {
     () => runs.runPowerCuts(options(4000)),
     // Few scenes copy their backups and go back to them: what one seed misses, another meets.
     () => runs.runErrors(options(1000, 1)),
+    () => runs.runForeign(options(4000, 1)),
+    () => runs.runPowerCuts(options(6000, 1)),
   ];
   for (const run of plan) {
     const { problems } = await run();

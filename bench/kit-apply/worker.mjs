@@ -19,6 +19,11 @@ const steps = [
   "chown",
   "chmod",
   "utimes",
+  "symlink",
+  "chownLink",
+  "touchLink",
+  "chmodDirectory",
+  "chownDirectory",
   "fsync",
   "truncate",
 ];

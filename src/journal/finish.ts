@@ -1,14 +1,14 @@
 // Steps 6 to 9 of an apply. The process that began it and the process that recovers it after a crash both run them: roll
 // forward once `commit` is on record, roll back once `undo` is, then clean up and record the outcome.
 
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { inLanes } from "../base/in-lanes.js";
 import type { ChangeOutcome } from "../preview/change-writer.js";
 import { carryOut, revertOp } from "./carry-out.js";
 import { setDirectoryModes } from "./directory-ops.js";
 import { failingFor, ignoring } from "./failures.js";
 import type { JournalFile } from "./journal-file.js";
-import { isPlacedByRename } from "./op-types.js";
+import { becomesDirectory, isOfDirectory, isPlacedByRename, isStandingDirectory } from "./ops/op-types.js";
 import type { BeginRecord, StoredOp } from "./records.js";
 import type { StepContext } from "./step-context.js";
 import { removeDirectories, removeTempFiles } from "./temp-files.js";
@@ -44,14 +44,33 @@ export async function rollForward(
 /** Reverts step 6, after `undo` is on record. Returns the files that another program has changed. */
 export async function rollBack(deps: FinishContext, begin: BeginRecord): Promise<string[]> {
   const foreign: string[] = [];
+  await syncMovedDirectories(deps, begin);
   for (const op of [...begin.ops].reverse())
-    if (await failingFor(op.shownPath, () => revertOp(deps, op))) foreign.unshift(op.shownPath);
+    if (await failingFor(op.shownPath, () => revertOp(deps, op))) foreign.unshift(foreignText(op));
   await deps.pins.syncExisting(directoriesOf(begin));
   return foreign;
 }
 
+/**
+ * A process that died may have removed directories or put them in place without making that durable. What is put into
+ * them next would be lost with them.
+ */
+export function syncMovedDirectories({ pins }: FinishContext, { ops }: BeginRecord): Promise<void> {
+  const moved = ops.filter((op) => isOfDirectory(op) && !isStandingDirectory(op));
+  return pins.syncExisting(directoriesOf({ ops: moved }));
+}
+
+/**
+ * What became a directory cannot be put back while another program has something in there. That program did not mean to
+ * replace it, so its backup stays.
+ */
+function foreignText(op: StoredOp): string {
+  const isKept = becomesDirectory(op) && op.backup !== null;
+  return isKept ? `${op.shownPath} (what it was is kept as ${basename(op.backup)})` : op.shownPath;
+}
+
 /** Cross-directory moves touch the one with the temporary name too. */
-function directoriesOf({ ops }: BeginRecord): string[] {
+function directoriesOf({ ops }: Pick<BeginRecord, "ops">): string[] {
   return ops.flatMap(({ path, staged, backup }) =>
     [path, staged, backup].flatMap((name) => (name === null ? [] : [dirname(name)])),
   );
@@ -75,13 +94,19 @@ export async function finish(
 ): Promise<ChangeOutcome> {
   if (!isEnded) await journal.append({ type: "end", result, foreign });
   const isReverted = result === "reverted";
-  await removeTempFiles(deps, begin, { withDirectories: isReverted, isRenamed: isOwnWork });
+  const left = isReverted ? withoutKept(begin, foreign) : begin;
+  await removeTempFiles(deps, left, { withDirectories: isReverted, isRenamed: isOwnWork });
   if (isReverted) await dropUndoRecord(deps, begin);
   else await completeDirectories(deps, begin);
   const outcome = { txid: begin.txid, result, foreign, ...(begin.owner ? { owner: begin.owner } : {}) };
   // The files are final, even if the outcome cannot be recorded now.
   if (await deps.settle(outcome).catch(() => false)) await journal.remove();
   return outcome;
+}
+
+function withoutKept(begin: BeginRecord, foreign: readonly string[]): BeginRecord {
+  const isKept = (op: StoredOp) => foreignText(op) !== op.shownPath && foreign.includes(foreignText(op));
+  return { ...begin, ops: begin.ops.map((op) => (isKept(op) ? { ...op, backup: null } : op)) };
 }
 
 /** The end of step 8: nothing has to be put into directories any more, or taken out of them. */

@@ -1,6 +1,8 @@
 // Change sets while another program writes to the same files: in place, by a new file, by removing it, by its mode, or by
 // putting a file into a directory. What it wrote is never lost, except in the moment between our last check and the rename.
 
+import { basename } from "node:path";
+import { isTempName } from "../files/disk/temp-names.js";
 import type { RunOptions, RunResult } from "./crash-runs.test-kit.js";
 import { applyOnce, recoverOnce, type Trace, traceOf } from "./faults.test-kit.js";
 import { ForeignDeed } from "./foreign-deed.test-kit.js";
@@ -96,15 +98,18 @@ async function disturb(
 /** All other files, or simply all when the change was taken back, are all old or all new. */
 function othersOf(
   disk: SimDisk,
-  { after }: Scene,
+  { before, after }: Scene,
   { old, change }: { old: ReadonlyMap<string, Found>; change: ForeignDeed },
 ): string | undefined {
+  const isInside = [...before.keys()].some((path) => change.path.startsWith(`${path}/`));
   const isNoDirectory = (path: string, { type }: { type?: string }) => type !== "directory" && !path.endsWith("/");
   const texts = (files: Iterable<readonly [string, { text: string; type?: string }]>) =>
     JSON.stringify(
       [...files]
         .flatMap(([path, found]) => (path.startsWith("/p/") && isNoDirectory(path, found) ? [[path, found.text]] : []))
         .filter(([path]) => change.isTakenBack || path?.toLowerCase() !== change.path.toLowerCase())
+        // What became a directory cannot be put back while the other program has a file in it; its backup stays.
+        .filter(([path = ""]) => !change.path.startsWith(`${path}/`) && !(isInside && isTempName(basename(path))))
         .sort(),
     );
   const now = texts(disk.tree());

@@ -135,10 +135,12 @@ export class DirectoryNames {
   setNew(path: string, node: Node): void {
     const parent = this.directory(dirname(path));
     if (parent.names.has(this.#key(parent.names, basename(path)))) throw failure("EEXIST", path);
+    refuseClosed(parent, path);
     this.#change(parent, { names: [[basename(path), node]] });
   }
 
   unset(path: string): void {
+    refuseClosed(this.directory(dirname(path)), path);
     this.#change(this.directory(dirname(path)), { names: [[basename(path), undefined]] });
   }
 
@@ -151,6 +153,8 @@ export class DirectoryNames {
     if (there?.kind === "directory" && node.kind !== "directory") throw failure("EISDIR", to);
     if (there?.kind === "directory" && there.names.size > 0) throw failure("ENOTEMPTY", to);
     const [source, target] = [this.directory(dirname(from)), this.directory(dirname(to))];
+    refuseClosed(source, from);
+    refuseClosed(target, to);
     const [gone, come] = [[basename(from), undefined] as const, [basename(to), node] as const];
     if (source === target) return this.#change(target, { names: [gone, come] });
     const [left, arrived]: NameChange[] = [{ names: [gone] }, { names: [come] }] as [NameChange, NameChange];
@@ -242,6 +246,11 @@ export class DirectoryNames {
   #isSame(a: string, b: string): boolean {
     return a === b || (this.#foldsCase && a.toLowerCase() === b.toLowerCase());
   }
+}
+
+/** As for a user who owns everything, and is not root. */
+function refuseClosed({ dress }: Directory, path: string): void {
+  if ((dress.mode & 0o300) !== 0o300) throw failure("EACCES", path);
 }
 
 export function newFile(number: number, dress: Dress): File {

@@ -2,13 +2,13 @@
 // whole by one call; a directory is made open, so that files can be put into it until the apply is done.
 
 import type { DiskStat } from "../files/disk/disk.js";
-import { failingFor, ignoring, refusal, staleError } from "./failures.js";
-import { isStandingDirectory, modeUntilEnd, openMode, typesOf } from "./op-types.js";
+import { failingFor, ignoring, refusal } from "./failures.js";
+import { isStandingDirectory, modeUntilEnd, openMode, typesOf } from "./ops/op-types.js";
+import type { PreparedOp } from "./ops/prepared-op.js";
 import type { Prepared } from "./prepare.js";
-import type { PreparedOp } from "./prepared-op.js";
 import type { SerialStepContext } from "./step-context.js";
 
-/** Those that files need, and those that the set names: the latter must not be there, and get their mode. */
+/** Those that files need, and those that the set names, which may have a mode. */
 export async function makeDirectories(
   deps: SerialStepContext,
   { ops, dirs }: Pick<Prepared, "ops" | "dirs">,
@@ -19,11 +19,8 @@ export async function makeDirectories(
     await failingFor(directory, async () => {
       const op = named.get(directory);
       const pinned = await pins.of(directory);
-      if (!op) return disk.mkdir(pinned).catch(ignoring("EEXIST"));
-      await makeOpen(deps, pinned, op.afterMode).catch((error: unknown) => {
-        ignoring("EEXIST")(error);
-        throw staleError([op.shownPath], ops.length); // another program made it since step 1
-      });
+      // Another program may have made it since step 1. If that is no directory, step 4 notices.
+      await makeOpen(deps, pinned, op?.afterMode).catch(ignoring("EEXIST"));
     });
   for (const op of named.values())
     if (op.found && modeUntilEnd(op) !== undefined && !disk.ownsMode(op.found))

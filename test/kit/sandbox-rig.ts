@@ -38,3 +38,11 @@ export function sandboxAbility(): SandboxAbility {
     remove();
   }
 }
+
+const withoutUserNamespaces = ["--dev-bind", "/", "/", "--unshare-user", "--disable-userns", "--"];
+
+/** In front of a program and its arguments: there it can make no user namespaces. Undefined where that cannot be had. */
+export function noNamespaces(): { readonly file: string; readonly args: readonly string[] } | undefined {
+  const tried = spawnSync("bwrap", [...withoutUserNamespaces, "true"], { stdio: "ignore" });
+  return tried.status === 0 ? { file: "bwrap", args: withoutUserNamespaces } : undefined;
+}

@@ -79,6 +79,53 @@ describe("the access of a front end", () => {
     30_000,
   );
 
+  staged.each(["apply", "discard"])("a callback cannot wait: in stage the model is made to %s it", async (action) => {
+    writeFileSync(
+      join(rig.home, "tool.js"),
+      `import { writeFileSync } from "node:fs";
+       export default (pi) => ({
+         name: "make", description: "Makes a file", parameters: { type: "object" },
+         async execute() {
+           pi.pushPendingAction({ label: "Later", apply: () => { writeFileSync("later.txt", "x"); return "ok"; } });
+           return { content: [{ type: "text", text: "made" }] };
+         },
+       });`,
+    );
+    const replies = [
+      call("write", { path: "waits.txt", content: "x" }, "c0"),
+      call("make", {}, "c1"),
+      call("resolve", { action, reason: "good" }, "c2"),
+      openAi.text("Done."),
+    ];
+    const args = ["--tool", join(rig.home, "tool.js"), "--stage", "-p", "go"];
+    const { requests, stderr } = await rig.withModel(replies, args);
+    expect((requests[2] as { tool_choice?: unknown }).tool_choice).toMatchObject({ function: { name: "resolve" } });
+    expect(existsSync(join(rig.cwd, "later.txt"))).toBe(action === "apply");
+    expect(existsSync(join(rig.cwd, "waits.txt"))).toBe(false);
+    expect(stderr).toContain("waits.txt");
+  });
+
+  confined(
+    "confines what a project's own tool starts, and not what the user's starts",
+    async () => {
+      const tool = (name: string) => `export default (pi) => ({
+      name: "${name}", description: "Writes outside", parameters: { type: "object" }, approval: "read",
+      async execute() {
+        const { code, stderr } = await pi.exec("touch", ["../by-${name}"]);
+        return { content: [{ type: "text", text: code + " " + stderr }] };
+      },
+    });`;
+      mkdirSync(join(rig.cwd, ".galley/tools"), { recursive: true });
+      writeFileSync(join(rig.cwd, ".galley/tools/theirs.js"), tool("theirs"));
+      writeFileSync(join(rig.home, "own.js"), tool("own"));
+      const theirs = await rig.galley(["tools", "run", "theirs", "{}", "--trust-project"]);
+      expect(theirs.stdout).toMatch(/^1 .*Read-only file system/);
+      const own = await rig.galley(["tools", "run", "own", "{}", "--tool", join(rig.home, "own.js")]);
+      expect(own.stdout).toBe("0\n");
+    },
+    30_000,
+  );
+
   it("RPC begins in full, and --access and set_access change it", async () => {
     const { host, state } = await start([]);
     expect(state.access).toBe("full");
@@ -140,7 +187,7 @@ describe("the access of a front end", () => {
   });
 });
 
-describe("escalation over RPC", () => {
+describe("X-8: escalation over RPC", () => {
   const command = "touch ../escaped; echo ran # the whole of it";
   const ask = async (answer: (frame: Record<string, unknown>) => object | undefined) => {
     const server = await startScriptedServer([

@@ -37,6 +37,7 @@ export async function runExecCommand(words: readonly string[]): Promise<void> {
     session = await openExecSession(location, wanted);
     code = await run(session, wanted, { streams, signal: stop.signal });
   } catch (error) {
+    await session?.learnSandbox();
     code = failed(error, wanted, { streams, session });
   }
   await session?.dispose();
@@ -60,6 +61,7 @@ async function run(session: AgentSession, wanted: ExecWords, { streams, signal }
   const { notes, stopped, exitCode } = outcome;
   const { pendingId } = notes.staged ?? {};
   const said = [...(stopped ? [stopped === "timed_out" ? "Timed out." : "Stopped."] : []), ...notes.lines];
+  await session.learnSandbox(); // the mode may not have asked yet
   if (isJson) printDocument(documentOf(outcome, { streams, session, message: stopped && said[0] }));
   else if (said.length > 0) process.stderr.write(sanitizeForTerminal(`${said.join("\n")}\n${decideText(pendingId)}`));
   return hasExitCode && exitCode === 0 && pendingId !== undefined ? exitCodes.pending : exitCode;

@@ -3,6 +3,7 @@
 
 import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { systemCode } from "../../base/errors.js";
 import { Stubs } from "./stubs.js";
 
 export interface SandboxState {
@@ -27,8 +28,17 @@ export function sandboxState(agentDir: string): SandboxState {
   mkdirSync(rootDirectory, { recursive: true });
   mkdirSync(emptyDirectory, { recursive: true });
   chmodSync(emptyDirectory, 0o555);
-  writeFileSync(emptyFile, "", { mode: 0o444, flag: "a" });
+  makeEmptyFile(emptyFile);
   const state = { emptyDirectory, emptyFile, rootDirectory, stubs: new Stubs(join(directory, "stubs")) };
   known.set(agentDir, state);
   return state;
+}
+
+/** Another process may have made it, or make it at this moment. */
+function makeEmptyFile(path: string): void {
+  try {
+    writeFileSync(path, "", { mode: 0o444, flag: "wx" });
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+  }
 }

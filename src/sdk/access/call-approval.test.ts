@@ -154,7 +154,7 @@ describe("the policy for calls", () => {
   });
 });
 
-describe("escalation", () => {
+describe("X-8: escalation", () => {
   const placement = { kind: "confined", mode: "workspace" } as const;
   const args = { command: "npm publish --dry-run\n# all of it", escalate: "needs the registry" };
   const refused = "Refused: the user did not allow this command outside the sandbox.";

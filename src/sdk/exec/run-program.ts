@@ -4,7 +4,7 @@
 import { resolve } from "node:path";
 import { linkAbort } from "../../base/abort.js";
 import type { Processes } from "../../processes/processes.js";
-import type { ProgramOutcome, ProgramRequest } from "../../session/program.js";
+import type { ProgramOutcome, ProgramRequest } from "../../session/bash/program.js";
 import type { Confinement } from "../../tools/confinement.js";
 
 /** Of what it printed, for what the notes look for. */

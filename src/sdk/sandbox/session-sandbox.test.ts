@@ -82,7 +82,7 @@ describe("the sandbox of a session", () => {
     expect(await rig({ access: "full" }).sandbox.place({ stage: true })).toEqual({ kind: "staged", mode: "workspace" });
   });
 
-  it("without a view says so where it was asked for, and leaves the rest to the user", async () => {
+  it("V-4: without a view says so where it was asked for, and leaves the rest to the user", async () => {
     expect(await rig({ access: "full" }, noView).sandbox.place({ stage: true })).toEqual({
       ...{ kind: "refused", text: "Staging commands is not possible here: No namespaces." },
     });

@@ -1,7 +1,7 @@
 // The user's word that the next model call uses one tool, and the one after it none.
 
-import { GalleyError } from "../base/errors.js";
-import type { SessionInternals } from "./session-internals.js";
+import { GalleyError } from "../../base/errors.js";
+import type { SessionInternals } from "../session-internals.js";
 
 export function forceTool(session: SessionInternals, name: string): void {
   const { tools, models, toolChoice } = session;

@@ -1,7 +1,7 @@
 // A program of the user in a session that may have no processes.
 
-import { GalleyError } from "../base/errors.js";
-import type { AgentSessionDeps } from "./agent-session-deps.js";
+import { GalleyError } from "../../base/errors.js";
+import type { AgentSessionDeps } from "../agent-session-deps.js";
 import type { ProgramOutcome, ProgramRequest } from "./program.js";
 
 export async function executeProgram(

@@ -1,6 +1,6 @@
 // One program that the user runs in a session: no shell, no model, and its streams as they come.
 
-import type { StagedEffects } from "../protocol/data.js";
+import type { StagedEffects } from "../../protocol/data.js";
 
 export interface ProgramRequest {
   /** A path, or a name that is looked up outside the project. */

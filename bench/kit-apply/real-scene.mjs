@@ -97,9 +97,17 @@ function isBelowOther(path, after) {
   return false;
 }
 
+/** By hand, because Node's recursive listing follows links. */
+function namesBelow(root, way = "") {
+  return readdirSync(join(root, way)).flatMap((name) => {
+    const at = join(way, name);
+    return [at, ...(lstatSync(join(root, at)).isDirectory() ? namesBelow(root, at) : [])];
+  });
+}
+
 function filesBelow(root) {
   const files = new Map();
-  for (const name of readdirSync(root, { recursive: true })) {
+  for (const name of namesBelow(root)) {
     const stat = lstatSync(join(root, name));
     const { mode, uid, ino, mtimeMs, size } = stat;
     const type = stat.isDirectory() ? "directory" : stat.isSymbolicLink() ? "symlink" : "file";

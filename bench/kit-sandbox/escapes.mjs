@@ -5,6 +5,9 @@ const read = (path) => `grep -q CREDENTIAL ${path} && echo ESCAPED`;
 const connect = (where) =>
   `"$NODE" -e 'const s=require("net").connect(${where});s.on("data",d=>{if(/CREDENTIAL/.test(d))console.log("ESCAPED")});s.on("error",()=>{});setTimeout(()=>process.exit(),2000).unref()'`;
 
+/** A process in the background has become what it shall be a moment later. */
+const untilSeen = (time) => `until pgrep -x -f "sleep ${time}.$WORKER" >/dev/null; do :; done`;
+
 /** For `npm test`: one of each kind. */
 const short = new Set([
   ...["write outside", "hard link from outside", "symbolic link to outside", "shared temporary directory"],
@@ -88,12 +91,14 @@ export const escapes = [
   },
   {
     name: "a survivor",
-    command: "setsid sleep 54321.$WORKER >/dev/null 2>&1 &",
+    command: `setsid sleep 54321.$WORKER >/dev/null 2>&1 & ${untilSeen("54321")}`,
+    needs: "pgrep",
     happened: 'pkill -KILL -x -f "sleep 54321.$WORKER"',
   },
   {
     name: "a survivor without a trace",
-    command: "(setsid env -i sleep 64321.$WORKER >/dev/null 2>&1 &)",
+    command: `(setsid env -i sleep 64321.$WORKER >/dev/null 2>&1 &); ${untilSeen("64321")}`,
+    needs: "pgrep",
     happened: 'pkill -KILL -x -f "sleep 64321.$WORKER"',
   },
   { name: "a terminal", command: 'echo x > "$TTY" && echo ESCAPED' },

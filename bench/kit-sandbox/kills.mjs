@@ -28,6 +28,8 @@ export async function runBoxKills(prepared, { mechanism, count }) {
       process.execPath,
       ["--input-type=module", "-e", program, prepared.module, base, path, prepared.hiding, line],
       {
+        // A kill during the probe leaves the probe's directory.
+        env: { ...process.env, TMPDIR: base },
         stdio: ["ignore", "pipe", "inherit"],
       },
     );

@@ -4,6 +4,8 @@ import { createInterface } from "node:readline";
 import { logTo } from "../base/log.js";
 import type { Settings } from "../config/settings/settings.js";
 import { type AgentSession, createAgentSession } from "../sdk/index.js";
+import { ApplyQuestions } from "../sdk/review/apply-questions.js";
+import { askToApply } from "../tui/plain/plain-apply.js";
 import { stopPlainly } from "../tui/plain/plain-commands.js";
 import { LineReader, type PlainIO, saidLines } from "../tui/plain/plain-io.js";
 import { plainQuestions } from "../tui/plain/plain-questions.js";
@@ -26,16 +28,19 @@ export async function runPlain(line: CommandLine, settings: Settings, agentDir: 
   const lines = new LineReader();
   const io: PlainIO = { say, ask: (signal) => lines.next(signal), isTyped, now: () => performance.now() };
   const options = sessionOptions(line, { log, lenient: false, hasUI: true });
-  const { ui, askCall, askTrust, askHost } = plainQuestions(io, asUserWrites(options.cwd ?? process.cwd()));
+  const { ui, askCall, askTrust, askHost, inTurn } = plainQuestions(io, asUserWrites(options.cwd ?? process.cwd()));
+  const applyQuestions = new ApplyQuestions();
   const opened = await createAgentSession({
     ...options,
     settings,
     ...{ mode: "interactive", approval: "unconfined", ui, askCall, askTrust, askHost },
+    confirmApply: applyQuestions.ask,
     defaultAccess: "stage",
     onNoModel: (reason) => say("galley", reason.kind === "unconfigured" ? plannerWelcome.join("\n") : reason.text),
   });
   const open = opened.session;
   session = open;
+  applyQuestions.answerWith((question, signal) => inTurn(() => askToApply({ session: open, io }, question, signal)));
   readLines(lines, { isTyped, isRunning: () => open.isStreaming });
   const end = async (code: number) => {
     const last = await lastLines(open);

@@ -2,7 +2,9 @@
 // path from its record, and for a preview that depends on a file and keeps only its hash.
 
 import { promises } from "node:fs";
+import { dirname } from "node:path";
 import { sha256Of } from "../base/digest.js";
+import { systemCode } from "../base/errors.js";
 import { contentHash, type FileType } from "../base/file-type.js";
 import { nodeDisk as disk } from "./disk/node-disk.js";
 import { cannotOpen, ifAbsent, refusal } from "./refusals.js";
@@ -18,10 +20,12 @@ export interface FileNow {
   readonly bytes?: Uint8Array;
 }
 
-/** The path is canonical but for its last name. Undefined where nothing is, or a special file. Throws `file_refused` for one that cannot be read. */
+/**
+ * The path is canonical but for its last name; where a link has come into the way to it, it is not there any more.
+ * Undefined where nothing is, or a special file. Throws `file_refused` for one that cannot be read. */
 export async function fileNow(path: string, maxBytes: number): Promise<FileNow | undefined> {
   try {
-    const stat = await disk.lstat(path).catch(ifAbsent);
+    const stat = (await isPlain(dirname(path))) ? await disk.lstat(path).catch(ifAbsent) : undefined;
     if (!stat || stat.kind === "special") return undefined;
     const { identity, mode, sizeBytes } = stat;
     if (stat.kind === "directory") return other("directory", new Uint8Array(), mode);
@@ -35,6 +39,14 @@ export async function fileNow(path: string, maxBytes: number): Promise<FileNow |
   } catch (error) {
     throw cannotOpen(path, error);
   }
+}
+
+/** The directory is there, and no link leads to it. */
+export async function isPlain(directory: string): Promise<boolean> {
+  const real = await disk.realpath(directory).catch((error: unknown) => {
+    return systemCode(error) === "ELOOP" ? undefined : ifAbsent(error); // a link that leads to itself
+  });
+  return real === directory && (await disk.lstat(directory).catch(ifAbsent))?.kind === "directory";
 }
 
 function other(type: FileType, bytes: Uint8Array, mode: number): FileNow {

@@ -1,10 +1,11 @@
 // The journal as a ChangeWriter: plans are checked against the workspace rules once more, applied all or nothing, and
 // settled in the session that owns them, even if another process has to finish the apply.
 
+import { dirname } from "node:path";
 import type { Clock } from "../base/clock.js";
 import type { Log } from "../base/log.js";
 import { holdFiles } from "../files/disk/hold-files.js";
-import { type FileNow, fileNow } from "../files/file-now.js";
+import { type FileNow, fileNow, isPlain } from "../files/file-now.js";
 import { mayExist } from "../files/paths/find-roots.js";
 import type { Workspace } from "../files/workspace.js";
 import type {
@@ -19,7 +20,7 @@ import type {
 } from "../preview/change-writer.js";
 import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
 import { createChanges } from "./changes.js";
-import { checkStillAllowed, opOf } from "./planned-ops.js";
+import { checkStillAllowed, opOf } from "./ops/planned-ops.js";
 
 export interface ChangeWriterDeps {
   readonly root: string;
@@ -74,7 +75,8 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     async look(path, left) {
       const unreadable = { hash: "", sizeBytes: 0, mode: 0 }; // the write reports why it cannot be read
       const now = await fileNow(path, maxSeenBytes).catch((): FileNow => unreadable);
-      if (!now && mayExist(path)) return { bytes: new Uint8Array(), size: 0, mode: 0, isAsLeft: false, isOther: true };
+      if (!now && mayExist(path) && (await isPlain(dirname(path))))
+        return { bytes: new Uint8Array(), size: 0, mode: 0, isAsLeft: false, isOther: true };
       if (!now) return undefined;
       const isAsLeft = now.hash === left;
       const type = now.type ? { type: now.type } : {};

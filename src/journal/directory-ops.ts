@@ -4,11 +4,10 @@
 
 import { dirname } from "node:path";
 import { systemCode } from "../base/errors.js";
-import type { OpState } from "./carry-out.js";
 import { ForeignChange, ignoring } from "./failures.js";
 import { linkIfFree } from "./link-if-free.js";
-import { type Look, lookAt, statAt } from "./look-at.js";
-import { becomesDirectory, directoryHash, isStandingDirectory, modeUntilEnd, typesOf } from "./op-types.js";
+import { type Look, lookAt, type OpState, statAt } from "./look-at.js";
+import { becomesDirectory, directoryHash, isStandingDirectory, modeUntilEnd, typesOf } from "./ops/op-types.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
 
@@ -72,6 +71,7 @@ export async function revertDirectoryOp(deps: SerialStepContext, op: StoredOp): 
   if (backup === undefined || !(await statAt(deps, op.backup))) return true;
   if (typesOf(op).before === "directory") {
     await disk.rename(backup, target);
+    await pins.sync([dirname(op.path), dirname(op.backup)]); // as when a directory is put in place
     return false;
   }
   try {

@@ -8,7 +8,7 @@ import { carryOut, revertOp } from "./carry-out.js";
 import { setDirectoryModes } from "./directory-ops.js";
 import { failingFor, ignoring } from "./failures.js";
 import type { JournalFile } from "./journal-file.js";
-import { becomesDirectory, isPlacedByRename } from "./op-types.js";
+import { becomesDirectory, isOfDirectory, isPlacedByRename, isStandingDirectory } from "./ops/op-types.js";
 import type { BeginRecord, StoredOp } from "./records.js";
 import type { StepContext } from "./step-context.js";
 import { removeDirectories, removeTempFiles } from "./temp-files.js";
@@ -44,10 +44,20 @@ export async function rollForward(
 /** Reverts step 6, after `undo` is on record. Returns the files that another program has changed. */
 export async function rollBack(deps: FinishContext, begin: BeginRecord): Promise<string[]> {
   const foreign: string[] = [];
+  await syncMovedDirectories(deps, begin);
   for (const op of [...begin.ops].reverse())
     if (await failingFor(op.shownPath, () => revertOp(deps, op))) foreign.unshift(foreignText(op));
   await deps.pins.syncExisting(directoriesOf(begin));
   return foreign;
+}
+
+/**
+ * A process that died may have removed directories or put them in place without making that durable. What is put into
+ * them next would be lost with them.
+ */
+export function syncMovedDirectories({ pins }: FinishContext, { ops }: BeginRecord): Promise<void> {
+  const moved = ops.filter((op) => isOfDirectory(op) && !isStandingDirectory(op));
+  return pins.syncExisting(directoriesOf({ ops: moved }));
 }
 
 /**
@@ -60,7 +70,7 @@ function foreignText(op: StoredOp): string {
 }
 
 /** Cross-directory moves touch the one with the temporary name too. */
-function directoriesOf({ ops }: BeginRecord): string[] {
+function directoriesOf({ ops }: Pick<BeginRecord, "ops">): string[] {
   return ops.flatMap(({ path, staged, backup }) =>
     [path, staged, backup].flatMap((name) => (name === null ? [] : [dirname(name)])),
   );

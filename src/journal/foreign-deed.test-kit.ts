@@ -23,6 +23,7 @@ export class ForeignDeed {
   readonly #hasNoLinks: boolean;
   #isSeen = false;
   #hasDirectory = false;
+  #isBegun = false;
   #found: Found | undefined;
   isDone = false;
   isInWindow = false;
@@ -63,11 +64,13 @@ export class ForeignDeed {
   before(disk: SimDisk, { number, name, path }: Call, at: number): void {
     if (number !== at) {
       if (path === this.path && !this.isDone) this.#isSeen = true;
+      if (name === "append" && !this.isDone) this.#isBegun = true;
       return;
     }
     // The deed comes after our look and right before we change that very name. A name that is linked has no such moment.
     const isClosed = this.#isNew && name === "rename" && !this.#hasNoLinks;
-    this.isInWindow = ["rename", "unlink", "chmodDirectory"].includes(name) && this.aliases.includes(path) && !isClosed;
+    this.isInWindow =
+      ["rename", "unlink", "chmodDirectory", "rmdir"].includes(name) && this.aliases.includes(path) && !isClosed;
     this.do(disk);
   }
 
@@ -121,8 +124,8 @@ export class ForeignDeed {
     const found = disk.at(this.path);
     const before = this.#found;
     if (this.#deed === "entry") return !this.#hasDirectory || found?.text === "foreign";
-    // Before the first look it is the mode that we found, and after the last one the mode of a directory that we made.
-    if (this.#deed === "directory mode") return !this.#hasDirectory || !this.#isSeen || !found || found.mode === 0o750;
+    // Before the journal begins it may be the mode that we found.
+    if (this.#deed === "directory mode") return !this.#hasDirectory || !this.#isBegun || !found || found.mode === 0o750;
     // Who removes what we are about to remove may find it restored; who removes what just appeared may find it again.
     if (this.#deed === "removed" && before) return this.#isFleeting || !found || found.text !== before.text;
     // Before the first look it is the mode that we found.

@@ -1,11 +1,12 @@
 // The journal on the real disk. Only changes.ts uses it, which loads it with the first change.
 
 import { promises } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { systemCode } from "../base/errors.js";
 import { contentHash } from "../base/file-type.js";
 import { inLanes } from "../base/in-lanes.js";
 import { makeDirectories } from "../files/disk/make-directories.js";
+import { isPlain } from "../files/file-now.js";
 import { ifAbsent, notKept } from "../files/refusals.js";
 import type { ChangeOutcome, UndoRecord } from "../preview/change-writer.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
@@ -42,8 +43,12 @@ export function recoverRoot({
 /** Compares the same things as step 1 of an apply. Returns the shown paths that differ. */
 export async function staleFiles(seen: readonly SeenPath[]): Promise<string[]> {
   const isStale: boolean[] = [];
+  const plain = new Map<string, Promise<boolean>>();
   await inLanes(seen.entries(), 8, async ([index, { path, hash }]) => {
-    isStale[index] = (await hashAt(path)) !== hash;
+    const directory = dirname(path);
+    const isThere = plain.get(directory) ?? isPlain(directory).catch(() => true); // the file itself tells why not
+    plain.set(directory, isThere);
+    isStale[index] = ((await isThere) ? await hashAt(path) : undefined) !== hash;
   });
   return seen.filter((_, index) => isStale[index]).map(({ shownPath }) => shownPath);
 }

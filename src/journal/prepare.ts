@@ -7,11 +7,11 @@ import { inLanes } from "../base/in-lanes.js";
 import type { DiskStat } from "../files/disk/disk.js";
 import type { ChangeSet } from "./change-set.js";
 import { failingFor, ignoring, refusal, staleError } from "./failures.js";
-import { hashOf } from "./look-at.js";
-import { typesOf } from "./op-types.js";
-import { belowTest, inOrder } from "./order-ops.js";
-import { type PlainOp, plainOps, refuseImpossible, turnedPaths, withDirectoriesBelow } from "./plain-ops.js";
-import { namesFor, type PreparedOp, preparedOp, respellOp, type Target } from "./prepared-op.js";
+import { hashOf, statAt } from "./look-at.js";
+import { directoryHash, typesOf } from "./ops/op-types.js";
+import { belowTest, inOrder } from "./ops/order-ops.js";
+import { type PlainOp, plainOps, refuseImpossible, turnedPaths, withDirectoriesBelow } from "./ops/plain-ops.js";
+import { namesFor, type PreparedOp, preparedOp, respellOp, type Target } from "./ops/prepared-op.js";
 import { isRespelled } from "./respell.js";
 import type { StepContext } from "./step-context.js";
 
@@ -26,11 +26,12 @@ export interface Prepared {
 
 export async function prepareChangeSet(
   deps: StepContext,
-  { ops }: ChangeSet,
+  { ops, emptied = [] }: ChangeSet,
   txid: string,
   signal?: AbortSignal,
 ): Promise<Prepared> {
-  const plain = withDirectoriesBelow(ops.flatMap(plainOps));
+  const named = withDirectoriesBelow(ops.flatMap(plainOps));
+  const plain = [...named, ...(await emptiedBelow(deps, named, emptied))];
   if (plain.length > maxOps) throw refusal(`${plain.length} files`, `no more than ${maxOps} can be changed at once`);
   refuseDuplicates(plain.map(({ path, shownPath }) => ({ key: path, shownPath })));
   refuseImpossible(plain);
@@ -55,6 +56,28 @@ export async function prepareChangeSet(
     dirs,
     hardlinkBroken: changing.flatMap((op) => (hasOtherNames(op) ? [op.shownPath] : [])),
   };
+}
+
+/** Directories that an earlier change made for its files, in a directory that goes: they go with it. */
+async function emptiedBelow(
+  deps: StepContext,
+  ops: readonly PlainOp[],
+  emptied: readonly string[],
+): Promise<PlainOp[]> {
+  const goes = ops.filter((op) => op.kind !== "create" && op.beforeType === "directory" && leavesNoDirectory(op));
+  const isBelow = belowTest(new Set(goes.map(({ path }) => path)));
+  const known = new Set(ops.map(({ path }) => path));
+  const made: PlainOp[] = [];
+  for (const path of emptied) {
+    if (known.has(path) || !isBelow(path) || (await statAt(deps, path))?.kind !== "directory") continue;
+    const beforeType = "directory" as const;
+    made.push({ kind: "delete", path, shownPath: path, beforeHash: directoryHash, beforeType });
+  }
+  return made;
+}
+
+function leavesNoDirectory(op: PlainOp): boolean {
+  return op.kind === "delete" || op.type !== "directory";
 }
 
 /** Of a directory the count is about what is in it. */

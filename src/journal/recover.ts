@@ -6,10 +6,18 @@ import type { ChangeOutcome } from "../preview/change-writer.js";
 import { stateOfOp } from "./carry-out.js";
 import type { ChangeDisk } from "./change-set.js";
 import { ForeignChange, failingFor, recoveryNeeded } from "./failures.js";
-import { type Ending, type FinishContext, finish, forget, rollBack, rollForward } from "./finish.js";
+import {
+  type Ending,
+  type FinishContext,
+  finish,
+  forget,
+  rollBack,
+  rollForward,
+  syncMovedDirectories,
+} from "./finish.js";
 import { JournalFile, journalPaths, readJournal } from "./journal-file.js";
 import { statAt } from "./look-at.js";
-import { turnedLinks } from "./op-types.js";
+import { turnedLinks } from "./ops/op-types.js";
 import { PinnedPaths } from "./pinned-paths.js";
 import { type JournalState, type StoredOp, stateOf } from "./records.js";
 import { type Marks, markOf } from "./verify-unchanged.js";
@@ -81,6 +89,7 @@ async function completeStep6(
 
 /** False when another program has changed a target. */
 async function tryRollForward(deps: FinishContext, begin: JournalState["begin"]): Promise<boolean> {
+  await syncMovedDirectories(deps, begin);
   const left = await pendingOps(deps, begin.ops);
   if (!left) return false;
   try {

@@ -1,9 +1,9 @@
 // Pending actions as hosts and people see them: without callbacks and bytes, with what each file would become.
 
-import { gitSummary, isGrouped } from "../preview/git-group.js";
+import { gitSummary, isGrouped } from "../preview/diff/git-group.js";
+import { diffOf, figuresOf } from "../preview/diff/plan-diff.js";
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
 import { type PlannedChange, typeAfter, typeBefore } from "../preview/plan.js";
-import { diffOf, figuresOf } from "../preview/plan-diff.js";
 import { actionsBelow, shownPaths } from "../preview/stack.js";
 import type { PendingActionView } from "../protocol/pending.js";
 

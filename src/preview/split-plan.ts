@@ -3,8 +3,8 @@
 
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
-import { compareChange } from "./compare-change.js";
-import type { Hunk } from "./file-diff.js";
+import { compareChange } from "./diff/compare-change.js";
+import type { Hunk } from "./diff/file-diff.js";
 import { withNeeded } from "./needed-changes.js";
 import { isOfFiles, type Plan, type PlannedChange, stampOf } from "./plan.js";
 

@@ -124,7 +124,7 @@ export function applyConfirmationBy(ui: ToolUI): NonNullable<AgentSessionDeps["c
 }
 
 async function planText({ changes }: Plan): Promise<string> {
-  const { diffOf } = await import("../preview/plan-diff.js");
+  const { diffOf } = await import("../preview/diff/plan-diff.js");
   let text = "";
   for (const [index, change] of changes.entries()) {
     if (text.length > maxShownLength) return `${text}⟨${changes.length - index} more files⟩`;

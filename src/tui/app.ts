@@ -22,6 +22,7 @@ import { footerLines, sessionWarnings } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
 import { Notifier } from "./notifier.js";
+import type { ReviewKeyTable } from "./review/review-keys.js";
 import { Screen } from "./screen.js";
 import { headerText, type PendingFact, pendingLine, queuedLines, todoLines } from "./status-lines.js";
 import type { Tty } from "./terminal.js";
@@ -40,6 +41,7 @@ export interface AppDeps {
   /** What the terminal program may do outside the terminal and the session. */
   readonly access: TerminalAccess;
   readonly keys: KeyTable;
+  readonly reviewKeys: ReviewKeyTable;
   readonly log: { warn(text: string): void };
   /** The model's wishes to apply something, which the review view shows. */
   readonly applyQuestions?: ApplyQuestions | undefined;
@@ -53,6 +55,7 @@ export class App implements TerminalApp {
   readonly theme: Theme;
   readonly themes: ThemeControl & { background: Background };
   readonly keys: KeyTable;
+  readonly reviewKeys: ReviewKeyTable;
   readonly access: TerminalAccess;
   readonly session: AgentSession;
   readonly screen: Screen;
@@ -87,6 +90,7 @@ export class App implements TerminalApp {
     this.theme = theme;
     this.themes = themes;
     this.keys = deps.keys;
+    this.reviewKeys = deps.reviewKeys;
     this.access = deps.access;
     this.session = session;
     this.#tty = tty;

@@ -140,12 +140,27 @@ describe("Painter", () => {
     expectInOrder(rig.everything, ["$ galley", ...numbered(30)]);
   });
 
-  test("leaves the cursor below everything", async () => {
+  test("leaves the conversation alone for another program, and only the editor comes back after it", async () => {
     const rig = new Rig();
-    rig.blocks = [{ key: {}, lines: ["hello"], isFinal: true }];
+    const growing: Block = { key: {}, lines: ["one", "two"], isFinal: false };
+    rig.blocks = [{ key: {}, lines: numbered(12), isFinal: true }, growing];
     await rig.paint();
-    await rig.say(`${rig.painter.leave()}$ `);
-    expect(rig.everything).toEqual(["hello", "────", ">", "foot", "$"]);
+    const { bytes, gone } = rig.painter.leave();
+    expect(gone).toHaveLength(1);
+    rig.blocks = [growing];
+    await rig.say(`${bytes}other program\r\n`);
+    expect(rig.everything).toEqual([...numbered(12), "one", "two", "other program"]);
+    growing.lines.push("three");
+    growing.isFinal = true;
+    await rig.paint();
+    expect(rig.everything).toEqual([
+      ...numbered(12),
+      "one",
+      "two",
+      "other program",
+      "three",
+      ...rig.bottom.lines.map((line) => line.trimEnd()),
+    ]);
   });
 
   test("whatever happens to blocks, all final lines are there in order, and no screen is cleared", async () => {

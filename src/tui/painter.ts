@@ -34,6 +34,7 @@ export class Painter {
   #scrolledOut = new Map<object, string[]>();
   /** The rows on the screen that are ours, and the one that the cursor is in. */
   #shown: readonly string[] = [];
+  #blocks: readonly PaintedBlock[] = [];
   #cursorRow = 0;
   #cursorColumn = 0;
   /** How many lines a final block had, and in which width. */
@@ -50,17 +51,25 @@ export class Painter {
     const bytes = isResized || isAgain ? this.#paintAnew(lines, isResized) : this.#paintChanges(lines);
     const out = Math.max(0, lines.length - rows);
     this.#shown = lines.slice(out);
+    this.#blocks = frame.blocks;
     this.#cursorRow -= out; // a line scrolls out only when one was written below it
     this.#markScrolledOut(frame.blocks, out);
     return { bytes: bytes + this.#placeCursor(frame), gone: this.#forgetGone(frame.blocks) };
   }
 
-  /** Puts the cursor below everything, for what the shell prints next. */
-  leave(): string {
-    const bytes = this.#shown.length === 0 ? "" : `${this.#toRow(this.#shown.length - 1)}\r\n`;
+  /**
+   * Takes the last block away and leaves the cursor in its place, for what another program prints next. What stands above
+   * belongs to the terminal from now on.
+   */
+  leave(): Painted {
+    const above = Math.max(0, this.#shown.length - (this.#blocks.at(-1)?.lines.length ?? 0));
+    const bytes = this.#shown.length === 0 ? "" : `${this.#toRow(above)}\r\u001b[J`;
+    this.#markScrolledOut(this.#blocks.slice(0, -1), above);
+    const gone = this.#forgetGone(this.#blocks);
     this.#shown = [];
+    this.#blocks = [];
     this.#cursorRow = 0;
-    return bytes;
+    return { bytes, gone };
   }
 
   /**

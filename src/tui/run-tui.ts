@@ -48,8 +48,8 @@ export async function runTui(options: TuiOptions): Promise<Leaving> {
   const { session, access, env, log, ends, ui, applyQuestions } = options;
   const tty = createTty(options);
   const themes = createThemeControl(access, env);
-  const { keys, notices } = useKeyFile(access);
-  const app = new App({ session, tty, themes, env, access, keys, log, ui, applyQuestions });
+  const { keys, review: reviewKeys, notices } = useKeyFile(access);
+  const app = new App({ session, tty, themes, env, access, keys, reviewKeys, log, ui, applyQuestions });
   ends.onExit(() => app.screen.stop());
   ends.onSignal((code) => app.leave({ code }));
   try {

@@ -32,7 +32,7 @@ describe("the lines around the conversation", () => {
       " ◌ 2 pending: pa_9 Batch rename: 2 files stale · pa_7 AST Edit: 3 replacements in 2 files\\u001b[2J   ctrl+r review · /apply · /discard",
     );
     expect(line(80).replaceAll("\u001b[0m", "")).toMatch(
-      /^ ◌ 2 pending: pa_9 Batch re.*… {3}ctrl\+r review · \/apply · \/discard$/,
+      /^ ◌ 2 pending: pa_9 Batch rename: 2 files stale · pa_7 AS.*… {3}ctrl\+r review$/,
     );
     for (const width of [20, 40, 60, 80, 140]) expect(visibleWidth(line(width))).toBeLessThanOrEqual(width);
     expect(line(40)).toContain("ctrl+r review");

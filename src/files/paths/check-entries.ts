@@ -2,6 +2,7 @@
 // following its last name, and nothing above it may be a link. A rule that cannot be evaluated is a no.
 
 import { dirname } from "node:path";
+import { systemCode } from "../../base/errors.js";
 import { inLanes } from "../../base/in-lanes.js";
 import type { Disk } from "../disk/disk.js";
 import { cannotWrite, ifAbsent, writeFailure } from "../refusals.js";
@@ -40,15 +41,23 @@ export async function checkEntries(entries: readonly PlannedEntry[], rules: Entr
 
 /** The directory, as far as it exists: no link is on the way to it, but one that the plan replaces by a directory. */
 async function leadsNowhereElse(disk: Disk, directory: string, turned: ReadonlySet<string>): Promise<boolean> {
-  for (let at = directory; ; at = dirname(at)) {
-    const stat = turned.has(at) ? undefined : await disk.lstat(at).catch(ifAbsent);
+  let start = directory;
+  // What is below such a link now is not what will be there.
+  for (let at = directory; at !== dirname(at); at = dirname(at)) if (turned.has(at)) start = dirname(at);
+  for (let at = start; ; at = dirname(at)) {
+    const stat = await disk.lstat(at).catch(ifOutOfReach);
     if (stat) return stat.kind === "directory" && (await disk.realpath(at)) === at;
     if (at === dirname(at)) return false;
   }
 }
 
+/** A link that leads to itself is found further up. */
+function ifOutOfReach(error: unknown): undefined {
+  return systemCode(error) === "ELOOP" ? undefined : ifAbsent(error);
+}
+
 async function refuseProtected({ path, displayPath }: PlannedEntry, { disk, isProtected, isReached }: EntryRules) {
-  const stat = await disk.lstat(path).catch(ifAbsent);
+  const stat = await disk.lstat(path).catch(ifOutOfReach);
   if (isProtected(path) || (await isReached({ path, stat })))
     throw cannotWrite(displayPath, "it is protected and only the user may change it. Ask the user to do so");
 }

@@ -3,7 +3,7 @@
 import { sizeText } from "../../files/layer/stage-limits.js";
 import type { Effects } from "../../files/layer/stage-view.js";
 import { printable } from "../../files/paths/resolve-path.js";
-import { figuresOf } from "../plan-diff.js";
+import { figuresOf } from "../diff/plan-diff.js";
 import { type EffectChange, figuresText, isBinaryContent } from "./plan-effects.js";
 
 export interface StagedCommand extends Pick<Effects, "notStaged" | "kept" | "dropped"> {

@@ -28,14 +28,14 @@ export function sandboxState(agentDir: string): SandboxState {
   mkdirSync(rootDirectory, { recursive: true });
   mkdirSync(emptyDirectory, { recursive: true });
   chmodSync(emptyDirectory, 0o555);
-  makeEmpty(emptyFile);
+  makeEmptyFile(emptyFile);
   const state = { emptyDirectory, emptyFile, rootDirectory, stubs: new Stubs(join(directory, "stubs")) };
   known.set(agentDir, state);
   return state;
 }
 
-/** One that another process made stays: only root could open it for writing. */
-function makeEmpty(path: string): void {
+/** Another process may have made it, or make it at this moment. */
+function makeEmptyFile(path: string): void {
   try {
     writeFileSync(path, "", { mode: 0o444, flag: "wx" });
   } catch (error) {

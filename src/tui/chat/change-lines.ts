@@ -1,10 +1,11 @@
 // A call that changes files, as lines: what it does in one line, how it stands, and the changed lines of each file, folded.
 // The diff is the one in the tool's own details, so that a resumed session shows the same.
 
-import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { visibleWidth } from "@earendil-works/pi-tui";
 import { oneLine } from "../../base/sanitize.js";
 import { writtenOut, writtenOutLine } from "../../base/written-out.js";
 import { callTarget } from "../../sdk/run-report/call-target.js";
+import { cutTo } from "../cut-to.js";
 import type { ToolItem } from "./chat-log.js";
 import type { ChatLook } from "./chat-look.js";
 import { detailsOf } from "./result-details.js";
@@ -62,7 +63,7 @@ export function changeLines(files: readonly ChangedFile[], look: ChatLook, width
     const added = changed.filter((line) => line.startsWith("+")).length;
     const figures = [added > 0 ? `+${added}` : "", changed.length > added ? `-${changed.length - added}` : ""];
     const figure = figures.filter((each) => each !== "").join(" ");
-    const name = truncateToWidth(writtenOut(path), Math.max(4, width - figure.length - 6), "…");
+    const name = cutTo(writtenOut(path), Math.max(4, width - figure.length - 6));
     const gap = " ".repeat(Math.max(1, width - visibleWidth(name) - figure.length - 4));
     return [
       `${edge}${theme.bold(name)}${gap}${theme.fg("muted", figure)}`,
@@ -76,12 +77,8 @@ export function changeLines(files: readonly ChangedFile[], look: ChatLook, width
 }
 
 function paintedLine(line: string, { theme }: ChatLook, width: number): string {
-  if (line.startsWith("@@")) return theme.fg("muted", truncateToWidth(line, width));
-  const text = truncateToWidth(
-    `${line[0] ?? ""} ${writtenOutLine(line.slice(1)).replaceAll("\t", "    ")}`,
-    width,
-    "…",
-  );
+  if (line.startsWith("@@")) return theme.fg("muted", cutTo(line, width));
+  const text = cutTo(`${line[0] ?? ""} ${writtenOutLine(line.slice(1)).replaceAll("\t", "    ")}`, width);
   const colour = { "+": "toolDiffAdded", "-": "toolDiffRemoved" }[line[0] ?? ""] ?? "toolDiffContext";
   return theme.fg(colour, text);
 }

@@ -2,13 +2,14 @@
 // cleans it. A block is final when nothing can change it any more.
 
 import type { AgentMessage, AgentSessionEvent } from "../../sdk/index.js";
+import { writesMarkdown } from "../../sdk/writes-markdown.js";
 import { pendingIdOf } from "./result-details.js";
 
 export type ChatItem =
   | { readonly kind: "header"; readonly text: string; isFinal: boolean }
   | { readonly kind: "user"; readonly text: string; readonly images: number; isFinal: boolean }
   | { readonly kind: "thinking"; text: string; isFinal: boolean }
-  | { readonly kind: "text"; text: string; isFinal: boolean }
+  | { readonly kind: "text"; text: string; readonly isMarkdown: boolean; isFinal: boolean }
   | ToolItem
   | { readonly kind: "custom"; readonly message: Extract<AgentMessage, { role: "custom" }>; isFinal: boolean }
   | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFirst: boolean; isFinal: boolean };
@@ -45,6 +46,7 @@ export class ChatLog {
   readonly #now: () => number;
   /** The blocks of the reply that is coming in, by their index. */
   #open = new Map<number, ChatItem>();
+  #isMarkdown = true;
   readonly #calls = new Map<string, ToolItem>();
   /** The calls that proposed something, by the id of what is pending. */
   readonly #proposals = new Map<string, ToolItem>();
@@ -90,8 +92,9 @@ export class ChatLog {
   apply(event: AgentSessionEvent): void {
     switch (event.type) {
       case "message_start":
-        if (event.message.role !== "assistant") this.#message(event.message);
-        else this.#open.clear();
+        if (event.message.role !== "assistant") return this.#message(event.message);
+        this.#open.clear();
+        this.#isMarkdown = writesMarkdown(event.message);
         return;
       case "message_update":
         return this.#update(event.assistantMessageEvent);
@@ -129,7 +132,8 @@ export class ChatLog {
   #message(message: AgentMessage): void {
     if (message.role === "assistant") {
       for (const [index, block] of message.content.entries()) {
-        if (block.type === "text") this.add({ kind: "text", text: block.text, isFinal: true });
+        if (block.type === "text")
+          this.add({ kind: "text", text: block.text, isMarkdown: writesMarkdown(message), isFinal: true });
         if (block.type === "thinking") this.add({ kind: "thinking", text: block.thinking, isFinal: true });
         if (block.type === "toolCall") this.#openCall(index, block.id, block.name, block.arguments);
       }
@@ -173,7 +177,10 @@ export class ChatLog {
   #prose(index: number, kind: "text" | "thinking"): ChatItem & { kind: "text" | "thinking" } {
     const known = this.#open.get(index);
     if (known?.kind === kind) return known;
-    const item: ChatItem & { kind: "text" | "thinking" } = { kind, text: "", isFinal: false };
+    const item: ChatItem & { kind: "text" | "thinking" } =
+      kind === "text"
+        ? { kind, text: "", isMarkdown: this.#isMarkdown, isFinal: false }
+        : { kind, text: "", isFinal: false };
     this.#open.set(index, item);
     this.add(item);
     return item;

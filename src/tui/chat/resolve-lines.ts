@@ -1,8 +1,9 @@
 // A call of `resolve` as lines: what the model wanted, what became of it, and why.
 
-import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { visibleWidth } from "@earendil-works/pi-tui";
 import { oneLine } from "../../base/sanitize.js";
 import { writtenOut } from "../../base/written-out.js";
+import { cutTo } from "../cut-to.js";
 import type { ToolItem } from "./chat-log.js";
 import type { ChatLook } from "./chat-look.js";
 
@@ -28,12 +29,12 @@ export function resolveLines({ result, state }: ToolItem, look: ChatLook, width:
   const [source, summary] = at === -1 ? ["", label] : [label.slice(0, at), label.slice(at + 2)];
   const said = action === "apply" ? "✓ Accept: " : "✗ Discard: ";
   const badge = source === "" ? "" : ` [${writtenOut(source)}]`;
-  const bar = truncateToWidth(` ${said}${writtenOut(summary)}${badge}`, Math.max(1, width - 2));
+  const bar = cutTo(` ${said}${writtenOut(summary)}${badge}`, Math.max(1, width - 2));
   const filled = bar + " ".repeat(Math.max(0, width - 2 - visibleWidth(bar)));
   const why = typeof reason === "string" && reason.trim() !== "" ? oneLine(reason, 300) : "No reason provided";
   return [
     ` ${theme.inverse(theme.fg(action === "apply" ? "success" : "warning", filled))}`,
     "",
-    `   ${theme.italic(truncateToWidth(why, Math.max(1, width - 4)))}`,
+    `   ${theme.italic(cutTo(why, Math.max(1, width - 4)))}`,
   ];
 }

@@ -1,7 +1,8 @@
 // A tool call as lines: one with its main argument, then what came of it, folded.
 
-import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
+import { cutTo } from "../cut-to.js";
 import { changedFiles, changeLines, changeTitle } from "./change-lines.js";
 import type { ToolItem } from "./chat-log.js";
 import type { ChatLook } from "./chat-look.js";
@@ -46,7 +47,7 @@ function titleLine(item: ToolItem, look: ChatLook, width: number): string {
     name === "resolve"
       ? `${theme.bold("Resolve")} ${resolveTitle(item)}`
       : `${theme.bold(oneLine(name, 60))}  ${changeTitle(item)}`;
-  const line = ` ${sign} ${truncateToWidth(text, room)}`;
+  const line = ` ${sign} ${cutTo(text, room)}`;
   return end === ""
     ? line
     : `${line}${" ".repeat(Math.max(1, width - visibleWidth(line) - visibleWidth(end) - 1))}${end}`;

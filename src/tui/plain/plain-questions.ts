@@ -14,6 +14,8 @@ const earlyMs = 300;
 
 export interface PlainQuestions {
   readonly ui: SessionUI;
+  /** After the questions that are open. */
+  inTurn<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
   askCall(question: CallQuestion): Promise<CallAnswer>;
   askTrust(question: TrustQuestion, signal: AbortSignal): Promise<"no" | "trust" | "once">;
   askHost(host: string, signal: AbortSignal): Promise<"once" | "session" | "always" | "no">;
@@ -43,6 +45,7 @@ export function plainQuestions(io: PlainIO, directory: string): PlainQuestions {
   };
   return {
     ui,
+    inTurn,
     askCall: (question) => inTurn(() => askCall(io, question, directory)),
     askTrust: (question, signal) => inTurn(() => askTrust(io, question, signal)),
     askHost: (host, signal) => inTurn(() => askHost(io, host, signal)),
@@ -86,7 +89,7 @@ async function askHost(io: PlainIO, host: string, signal: AbortSignal) {
 }
 
 /** The next line of the user's that was typed after the question could be read; undefined: none comes. */
-async function answer(io: PlainIO, signal: AbortSignal | undefined): Promise<string | undefined> {
+export async function answer(io: PlainIO, signal: AbortSignal | undefined): Promise<string | undefined> {
   const since = io.now();
   for (;;) {
     const said = (await io.ask(signal))?.trim();

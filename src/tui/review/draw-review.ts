@@ -3,7 +3,7 @@
 import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { writtenOut } from "../../base/written-out.js";
 import type { Theme } from "../../sdk/index.js";
-import { cutTo } from "./cut-to.js";
+import { cutTo } from "../cut-to.js";
 import type { DiffPane } from "./diff-pane.js";
 import { helpLines, lastLines, listLines, messageLines, tabsLine, titleLine } from "./review-lines.js";
 import type { ReviewState } from "./review-model.js";
@@ -26,7 +26,7 @@ export function drawReview(given: ReviewState, drawing: Drawing): { lines: strin
   const { columns, rows, theme, now } = drawing;
   const before: ReviewState = { ...given, isWide: columns >= wideColumns };
   const last = lastLines(before, columns).map((line) => theme.fg("accent", line));
-  const around = [...messageLines(before, { columns, theme }), tabsLine(before, { theme }), ...last];
+  const around = [...messageLines(before, { columns, theme }), tabsLine(before, { columns, theme }), ...last];
   const tip = drawing.tip === undefined ? [] : wrapTextWithAnsi(` ${drawing.tip}`, columns);
   const height = Math.max(1, rows - 1 - tip.length - around.length);
   const { lines, state } = body(before, { ...drawing, rows: height });
@@ -38,7 +38,7 @@ export function drawReview(given: ReviewState, drawing: Drawing): { lines: strin
 function body(state: ReviewState, drawing: Drawing): { lines: string[]; state: ReviewState } {
   const { columns, rows, theme, now } = drawing;
   if (state.mode.kind === "help")
-    return { lines: inColumns(helpLines(), { columns, rows, from: state.mode.from }), state };
+    return { lines: inColumns(helpLines(state), { columns, rows, from: state.mode.from }), state };
   const list = (width: number) => listLines(state, { columns: width, rows, theme, now });
   if (!state.isWide) return state.pane === "list" ? { lines: list(columns), state } : diff(state, drawing, columns);
   const width = Math.min(52, Math.max(36, Math.floor(columns * 0.3)));

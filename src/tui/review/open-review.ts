@@ -28,6 +28,7 @@ function viewFor(app: TerminalApp): ReviewView {
   const view = new ReviewView({
     source: sessionReview(app.session),
     theme: app.theme,
+    keys: app.reviewKeys,
     now: () => performance.now(),
     draw: () => app.draw(),
     close() {
@@ -38,6 +39,7 @@ function viewFor(app: TerminalApp): ReviewView {
     edit: (text, name) => app.access.editText(text, name),
     openFile: async (path) => void (await app.access.openFile(path)),
     tip: () => app.tip,
+    decided: (text) => app.notice("info", text), // the last decision stands at the end of the conversation
     copy: (text) => app.screen.terminal.write(copied(text)),
   });
   open.set(app, view);

@@ -207,4 +207,54 @@ describe.skipIf(!tmuxVersion)(`plain mode${tmuxVersion ? "" : ` (${withoutTmux})
     for (const line of stdout.trimEnd().split("\n"))
       expect(line).toMatch(/^(?:galley|tool \w+|preview \w+|question|you):/);
   });
+
+  it("asks what becomes of what the model wants to apply: later, a part, no with a reason", async () => {
+    const edit = (path: string) => call("ast_edit", { ops: [{ pat: "total($A)", out: "sum($A)" }], paths: [path] });
+    const resolve = call("resolve", { action: "apply", reason: "It was asked for." });
+    const rig = await openTerminal({
+      replies: [
+        ...[edit("one"), resolve, openAi.text("Later, then.")],
+        ...[edit("two"), resolve, openAi.text("A part, then.")],
+        ...[edit("three"), resolve, openAi.text("Not at all, then.")],
+      ],
+      rows: 100,
+    });
+    const { terminal, write, cwd, server } = rig;
+    const files = ["one", "two", "three"].flatMap((folder) => [`${folder}/a.js`, `${folder}/b.js`]);
+    for (const file of files) write(file, "total(1);\n");
+    const changed = () => files.filter((file) => readFileSync(join(cwd, file), "utf8") === "sum(1);\n");
+    const read = () => JSON.stringify(server?.requests.at(-1)?.body);
+    const asks = async (prompt: string, id: string, line: string) => {
+      terminal.type(prompt);
+      await terminal.shows(new RegExp(`The model wants to apply ${id} [\\s\\S]*\\. Anything else is later\\.\\n*$`));
+      await new Promise((done) => setTimeout(done, 400)); // a line of the first 300 ms is no answer
+      terminal.type(line);
+    };
+    terminal.galley("--plain", "--access", "workspace");
+    await terminal.shows(/you:$/m);
+    await asks("rename it", "pa_1", "3");
+    await terminal.shows("galley: Later, then.");
+    expect(terminal.screen).toContain("preview pa_1: +sum(1);");
+    expect(read()).toContain("The user postponed it: pa_1 stays pending.");
+    await asks("the others too", "pa_2", "4");
+    await terminal.shows("question: two/a.js, hunk 1 of 1");
+    terminal.type("2");
+    await terminal.shows("question: two/b.js, hunk 1 of 1");
+    terminal.type("1");
+    await terminal.shows("question: What was left out");
+    terminal.type("1");
+    await terminal.shows("galley: A part, then.");
+    expect(changed()).toEqual(["two/b.js"]);
+    expect(read()).toContain("1 of 2");
+    await asks("and the last", "pa_3", "2");
+    await terminal.shows("question: Why?");
+    terminal.type("not there");
+    await terminal.shows("galley: Not at all, then.");
+    expect(read()).toContain("not there");
+    expect(changed()).toEqual(["two/b.js"]);
+    terminal.type("/quit");
+    await terminal.shows("galley --resume");
+    expect(written(rig)).not.toContain(escapeByte);
+    server?.verify();
+  });
 });

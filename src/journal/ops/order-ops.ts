@@ -3,8 +3,8 @@
 // so it is never in a directory that goes or comes there.
 
 import { dirname } from "node:path";
+import type { StoredOp } from "../records.js";
 import { becomesDirectory, losesDirectory } from "./op-types.js";
-import type { StoredOp } from "./records.js";
 
 type Op = Pick<StoredOp, "kind" | "path" | "before" | "after" | "type" | "beforeType">;
 

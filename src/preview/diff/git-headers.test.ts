@@ -15,10 +15,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
-import type { FileType } from "../base/file-type.js";
-import { printable } from "../files/paths/resolve-path.js";
-import { type PlannedChange, stampOf, typeMember } from "./plan.js";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
+import type { FileType } from "../../base/file-type.js";
+import { printable } from "../../files/paths/resolve-path.js";
+import { type PlannedChange, stampOf, typeMember } from "../plan.js";
 import { diffOf } from "./plan-diff.js";
 
 const hasGit = spawnSync("git", ["--version"]).status === 0;

@@ -2,13 +2,13 @@
 // and line, so that no page costs more than what it shows.
 
 import { isUtf8 } from "node:buffer";
-import { binaryHeadBytes, isBinary } from "../base/is-binary.js";
-import type { DiffFile, DiffHunk } from "../protocol/diff.js";
-import type { FileChangeKind } from "../protocol/pending.js";
+import { binaryHeadBytes, isBinary } from "../../base/is-binary.js";
+import type { DiffFile, DiffHunk } from "../../protocol/diff.js";
+import type { FileChangeKind } from "../../protocol/pending.js";
+import { isOfFiles, type PlannedChange, typeAfter, typeBefore, typeMember } from "../plan.js";
 import { compareChange } from "./compare-change.js";
 import { contextLines, type HunkBlocks, hunkBlocks, type Lines, lineText, rangeStart } from "./file-diff.js";
 import { usualFileMode } from "./git-headers.js";
-import { isOfFiles, type PlannedChange, typeAfter, typeBefore, typeMember } from "./plan.js";
 
 /** One file of what is shown. */
 export interface ShownFile {

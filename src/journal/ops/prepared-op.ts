@@ -1,12 +1,12 @@
 // An op that step 1 has checked, with all that the later steps and the undo record need.
 
 import { basename, join } from "node:path";
-import { contentHash, usualType } from "../base/file-type.js";
-import type { DiskStat } from "../files/disk/disk.js";
-import { stagedName } from "../files/disk/temp-names.js";
+import { contentHash, usualType } from "../../base/file-type.js";
+import type { DiskStat } from "../../files/disk/disk.js";
+import { stagedName } from "../../files/disk/temp-names.js";
+import type { StoredOp } from "../records.js";
 import { steadyDirectory, unsteadyDirectories } from "./order-ops.js";
 import type { PlainOp } from "./plain-ops.js";
-import type { StoredOp } from "./records.js";
 
 /** A stored op with what is needed to carry it out. */
 export interface PreparedOp extends StoredOp {

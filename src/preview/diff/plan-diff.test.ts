@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { combinePlans, decodePlan, encodePlan, isOnlySeen, type Plan, type PlannedChange, stampOf } from "./plan.js";
+import { combinePlans, decodePlan, encodePlan, isOnlySeen, type Plan, type PlannedChange, stampOf } from "../plan.js";
 import { diffOf } from "./plan-diff.js";
 
 function change(path: string, before: string, after: string): PlannedChange {

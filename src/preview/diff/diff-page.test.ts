@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type PlannedChange, stampOf } from "../plan.js";
+import { splitPlan } from "../split-plan.js";
 import { type DiffPosition, diffPage, type ShownFile } from "./diff-page.js";
-import { type PlannedChange, stampOf } from "./plan.js";
 import { diffOf } from "./plan-diff.js";
-import { splitPlan } from "./split-plan.js";
 
 type Page = Awaited<ReturnType<typeof diffPage>>;
 type Hunk = Page["files"][number]["hunks"][number];

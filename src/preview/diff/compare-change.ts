@@ -1,9 +1,9 @@
 // What really differs in a planned file. A planned change is never altered, so it is compared once, however often its
 // figures, its diff or its hunks are asked for.
 
+import { isOfFiles, type PlannedChange } from "../plan.js";
 import { compareTexts } from "./compare-texts.js";
 import { type Hunk, hunksOf, type Span } from "./file-diff.js";
-import { isOfFiles, type PlannedChange } from "./plan.js";
 
 export interface ComparedChange {
   readonly before: Buffer;

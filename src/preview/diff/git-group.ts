@@ -1,8 +1,8 @@
 // What a command did to git's own data, in one line. Its files say nothing to a person: they are one group, without diffs.
 // What decides about programs (config, hooks) is not in the group: it is shown, and needs the user's word.
 
-import { isInGit } from "../files/paths/git-data.js";
-import type { Plan, PlannedChange } from "./plan.js";
+import { isInGit } from "../../files/paths/git-data.js";
+import type { Plan, PlannedChange } from "../plan.js";
 
 export function isGrouped({ fromCommand }: Pick<Plan, "fromCommand">, change: PlannedChange): boolean {
   return fromCommand === true && !change.protected && isInGit(change.path);

@@ -1,8 +1,8 @@
 // What an op finds at its path and what it leaves there. Most ops know files only; links behave like files, because they
 // are renamed and linked like them. Directories do not: directory-ops.ts has them.
 
-import { contentHash, type FileType, usualType } from "../base/file-type.js";
-import type { StoredOp } from "./records.js";
+import { contentHash, type FileType, usualType } from "../../base/file-type.js";
+import type { StoredOp } from "../records.js";
 
 export const directoryHash = contentHash("directory");
 

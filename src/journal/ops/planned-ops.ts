@@ -1,13 +1,13 @@
 // From a plan to the ops of a change set, and the rules of the workspace for it, checked once more before anything is
 // written: a path may have become protected since the preview, or resolve to a different path.
 
-import { GalleyError } from "../base/errors.js";
-import { isGitData } from "../files/paths/git-data.js";
-import type { PlannedEntry, Workspace } from "../files/workspace.js";
-import type { ApplyOwner } from "../preview/change-writer.js";
-import { isOfFiles, type PlannedChange, typeAfter, typeBefore } from "../preview/plan.js";
-import { protectedError } from "../preview/protected-changes.js";
-import type { ChangeOp } from "./change-set.js";
+import { GalleyError } from "../../base/errors.js";
+import { isGitData } from "../../files/paths/git-data.js";
+import type { PlannedEntry, Workspace } from "../../files/workspace.js";
+import type { ApplyOwner } from "../../preview/change-writer.js";
+import { isOfFiles, type PlannedChange, typeAfter, typeBefore } from "../../preview/plan.js";
+import { protectedError } from "../../preview/protected-changes.js";
+import type { ChangeOp } from "../change-set.js";
 
 type Leave = Pick<ApplyOwner, "fromCommand" | "allowsProtected">;
 

@@ -1,9 +1,9 @@
 // Git's extended headers: what a plain unified diff cannot say. Modes, types, files without lines, and names that have to
 // be quoted. Where a plain diff says it all, none is written.
 
-import type { FileType } from "../base/file-type.js";
-import { printable } from "../files/paths/resolve-path.js";
-import type { PlannedChange } from "./plan.js";
+import type { FileType } from "../../base/file-type.js";
+import { printable } from "../../files/paths/resolve-path.js";
+import type { PlannedChange } from "../plan.js";
 
 /** The bits that git knows, with those that it does not. */
 export function gitMode(type: FileType, mode: number): string {

@@ -1,10 +1,10 @@
 // A plan as people see it: per file what kind of change it is, its hunks and its unified diff, which `git apply` takes.
 
-import { binaryHeadBytes, isBinary } from "../base/is-binary.js";
+import { binaryHeadBytes, isBinary } from "../../base/is-binary.js";
+import { isOfFiles, type Plan, type PlannedChange, typeAfter, typeBefore } from "../plan.js";
 import { type ComparedChange, compareChange } from "./compare-change.js";
 import { diffFile } from "./file-diff.js";
 import { binaryLine, diffName, gitHeader, gitMode, needsQuotes, quotedName, usualFileMode } from "./git-headers.js";
-import { isOfFiles, type Plan, type PlannedChange, typeAfter, typeBefore } from "./plan.js";
 
 export interface Figures {
   readonly added: number;

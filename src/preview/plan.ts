@@ -174,7 +174,9 @@ export function* encodePlan(plan: Plan): Generator<string, void, undefined> {
 
 function* partsOf({ changes, ...rest }: Plan): Generator<string, void, undefined> {
   const { applied, undoes, unit, fromCommand } = rest;
-  yield `${openObject({ version: 1, applied, undoes, unit, fromCommand })}"changes":[`;
+  // An earlier galley would take links and directories for files, and does not know what is protected.
+  const isNew = fromCommand || changes.some(({ type, stamp, ...change }) => type || stamp.type || change.protected);
+  yield `${openObject({ version: isNew ? 2 : 1, applied, undoes, unit, fromCommand })}"changes":[`;
   for (const [index, { before, after, ...rest }] of changes.entries()) {
     yield `${index > 0 ? "," : ""}${openObject(rest)}"before":"`;
     yield* base64Parts(before);
@@ -198,7 +200,12 @@ export function decodePlan(text: string): Plan {
   } catch (cause) {
     throw new GalleyError("invalid_argument", "The plan cannot be read: it is not JSON.", { cause });
   }
-  if (!isObject(value) || value.version !== 1 || !Array.isArray(value.changes) || !isObject(value.applied))
+  if (
+    !isObject(value) ||
+    (value.version !== 1 && value.version !== 2) ||
+    !Array.isArray(value.changes) ||
+    !isObject(value.applied)
+  )
     throw new GalleyError("invalid_argument", "The plan cannot be read: it has an unknown form.");
   const { text: appliedText, details } = value.applied;
   if (typeof appliedText !== "string") throw new GalleyError("invalid_argument", "The plan has no text.");

@@ -56,7 +56,7 @@ describe("plans", () => {
     "{",
     "null",
     "{}",
-    '{"version":2,"changes":[],"applied":{"text":""}}',
+    '{"version":3,"changes":[],"applied":{"text":""}}',
     '{"version":1,"changes":[{}],"applied":{"text":""}}',
   ])("refuse the text %j", (broken) => {
     expect(() => decodePlan(broken)).toThrow(expect.objectContaining({ code: "invalid_argument" }));

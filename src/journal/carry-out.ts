@@ -6,12 +6,9 @@ import { carryOutDirectoryOp, revertDirectoryOp, stateOfDirectoryOp } from "./di
 import { ForeignChange, ignoring } from "./failures.js";
 import { linkIfFree } from "./link-if-free.js";
 import { lookAt } from "./look-at.js";
-import { isOfDirectory } from "./op-types.js";
+import { isOfDirectory, type OpState } from "./op-types.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
-
-/** `edited`: it was applied, and another program changed the file later. It counts as applied and is left alone. */
-export type OpState = "applied" | "edited" | "pending" | "conflict";
 
 export async function stateOfOp(deps: SerialStepContext, op: StoredOp): Promise<OpState> {
   const look = await lookAt(deps, op);

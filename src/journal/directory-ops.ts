@@ -4,11 +4,17 @@
 
 import { dirname } from "node:path";
 import { systemCode } from "../base/errors.js";
-import type { OpState } from "./carry-out.js";
 import { ForeignChange, ignoring } from "./failures.js";
 import { linkIfFree } from "./link-if-free.js";
 import { type Look, lookAt, statAt } from "./look-at.js";
-import { becomesDirectory, directoryHash, isStandingDirectory, modeUntilEnd, typesOf } from "./op-types.js";
+import {
+  becomesDirectory,
+  directoryHash,
+  isStandingDirectory,
+  modeUntilEnd,
+  type OpState,
+  typesOf,
+} from "./op-types.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
 

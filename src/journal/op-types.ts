@@ -6,6 +6,9 @@ import type { StoredOp } from "./records.js";
 
 export const directoryHash = contentHash("directory");
 
+/** `edited`: it was applied, and another program changed the file later. It counts as applied and is left alone. */
+export type OpState = "applied" | "edited" | "pending" | "conflict";
+
 /** Undefined where there is nothing. */
 export interface OpTypes {
   readonly before: FileType | undefined;

@@ -16,7 +16,7 @@ export const layers = {
   pending: ["base", "protocol", "preview", "provider*", "loop", "record"],
   session: ["base", "protocol", "files", "preview", "provider*", "tools*", "loop", "record", "pending"],
   extensions: ["base", "protocol", "files", "processes", "preview", "tools*", "record", "pending", "session"],
-  config: ["base", "protocol", "files", "provider", "tools", "session", "extensions"],
+  config: ["base", "protocol", "files", "processes", "provider", "tools", "session", "extensions"],
   html: ["base", "protocol", "render", "files", "record"],
   sdk: [
     "base",

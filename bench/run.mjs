@@ -79,6 +79,7 @@ async function load() {
   const { realTree } = await import("./rows/real-tree.mjs");
   const { modules } = await import("./rows/modules.mjs");
   const { terminal } = await import("./rows/terminal.mjs");
+  const { sandbox } = await import("./rows/sandbox.mjs");
   return [
     { name: "start", measure: start },
     { name: "version", measure: version },
@@ -92,6 +93,7 @@ async function load() {
     { name: "reads", measure: reads },
     { name: "review", measure: review },
     { name: "review-view", measure: reviewView },
+    { name: "sandbox", measure: sandbox },
     { name: "commands", measure: commands },
     { name: "ast", measure: ast },
     { name: "apply", measure: apply },

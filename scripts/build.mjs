@@ -5,19 +5,20 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { build, transform } from "esbuild";
 import { bundledLicenses } from "./bundled-licenses.mjs";
+import { lazyLibrary } from "./lazy-library.mjs";
 import { bringLibraryTypes } from "./library-types.mjs";
 import { findUnits, libraryFile, packUnits } from "./pack-program.mjs";
-import { runPrompts, runSession, runStart, runTools } from "./run-program.mjs";
+import { runPrint, runPrompts, runSession, runStart, runTerminal, runTools } from "./run-program.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const target = "node20.19";
+const drawing = "@earendil-works/pi-tui";
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 /** Everything that a bundle was made from. */
@@ -85,21 +86,35 @@ async function packProgram() {
   writeFileSync(join(dist, "cli/package.json"), '{ "type": "commonjs" }\n');
   for (const library of libraries) await writeLibrary(library);
   await writePacks(packUnits(units, undefined, "globalThis.galleyUnits?.push(id);"));
+  const used = {
+    start: await runStart(),
+    session: await runSession(dist),
+    tools: await runTools(dist),
+    print: await runPrint(),
+    terminal: await runTerminal(),
+  };
   const packs = [
-    { name: "main.js", ids: new Set(await runStart()) },
-    { name: "run.js", ids: new Set(await runSession(dist)) },
-    { name: "tools.js", ids: new Set(await runTools(dist)) },
+    { name: "main.js", ids: new Set(used.start) },
+    { name: "run.js", ids: new Set(used.session) },
+    { name: "tools.js", ids: new Set(used.tools) },
+    { name: "terminal.js", ids: new Set(used.terminal) },
     { name: "rest.js", ids: new Set() },
   ];
   await writePacks(packUnits(units, packs));
+  writeFileSync(join(dist, "cli/units.json"), JSON.stringify(unitNames(used, units), null, 1));
   // Of the first pack no more than a first prompt needs: every start takes in the whole cache.
   await runPrompts(dist, ["main.js"]);
   await runSession(dist, ["run.js"]);
   await runTools(dist, ["tools.js", ...[...libraries].map((library) => `${libraryFile(library)}.js`)]);
   cacheTable(join(dist, "cli/rest.js"));
-  // The terminal program is not run here, since that takes a terminal: its largest part by itself.
-  cacheLibrary(join(dist, "cli/lib", `${libraryFile("@earendil-works/pi-tui")}.js`));
+  await runTerminal(["terminal.js", `${libraryFile(drawing)}.js`]);
   writeFileSync(join(dist, "cli/v8-version"), process.versions.v8); // the one whose caches these are
+}
+
+/** Which source files each kind of run evaluated, for the tests. */
+function unitNames(used, units) {
+  const named = (ids) => [...new Set(ids)].map((id) => units[id].name ?? units[id].external).sort();
+  return Object.fromEntries(Object.entries(used).map(([kind, ids]) => [kind, named(ids)]));
 }
 
 /** Of a pack that no usual run needs: only where its units begin and end. */
@@ -112,21 +127,13 @@ function cacheTable(filename) {
   writeFileSync(`${filename}.${source.slice(2, 18)}.cache`, script.createCachedData());
 }
 
-/** With the functions that are called when it is loaded. */
-function cacheLibrary(filename) {
-  const source = readFileSync(filename, "latin1");
-  const script = new Script(source, { filename });
-  const module = { exports: {} };
-  script.runInThisContext()(module.exports, createRequire(filename), module, filename, dirname(filename));
-  writeFileSync(`${filename}.${source.slice(2, 18)}.cache`, script.createCachedData());
-}
-
 async function writeLibrary(library) {
   const { outputFiles, metafile } = await build({
     ...common(),
     metafile: true,
-    entryPoints: { [libraryFile(library)]: library },
-    outdir: join(dist, "cli/lib"),
+    ...(library === drawing
+      ? { ...lazyLibrary(library), outfile: join(dist, "cli/lib", `${libraryFile(library)}.js`) }
+      : { entryPoints: { [libraryFile(library)]: library }, outdir: join(dist, "cli/lib") }),
     absWorkingDir: root,
     format: "cjs",
     minify: true,

@@ -58,6 +58,22 @@ export function runTools(dist, keep = []) {
   return inSession(dist, { calls, keep }, async () => {});
 }
 
+/** A one-shot run, to its end. */
+export function runPrint() {
+  return inHome((home) => drive(home, { mode: "print", args: ["-p", "help"] }, async () => {}));
+}
+
+/** The terminal program, from its start to the first frame; with `keep` also a word that is typed, and leaving. */
+export function runTerminal(keep = []) {
+  return inHome((home) =>
+    drive(home, { keep, args: [], mode: "terminal", keys: { TERM: "xterm-256color" } }, async (_send, type) => {
+      await type("", "\u001b[?2026l");
+      if (keep.length > 0) await type("help", "help");
+      type("\u0003\u0003", "").catch(() => {}); // twice Ctrl-C leaves
+    }),
+  );
+}
+
 /** A model that makes these calls in one prompt, whatever `act` sends, and another prompt. */
 function inSession(dist, { calls, keep }, act) {
   return inHome(async (home) => {
@@ -89,11 +105,12 @@ async function inHome(work) {
   }
 }
 
-/** `send` resolves with what has come on stdout since, when this text is in it. */
-async function drive(home, { keep = [], args = [], keys = {} }, act) {
+/** `send` and `type` resolve with what has come on stdout since, when this text is in it. */
+async function drive(home, { keep = [], args = [], keys = {}, mode = "rpc" }, act) {
   const report = join(home, "report.json");
   const env = { PATH: process.env.PATH, HOME: home, TMPDIR: home, GALLEY_AGENT_DIR: join(home, "agent"), ...keys };
-  const child = spawn(process.execPath, [runner, report, keep.join(","), "--mode", "rpc", ...args], {
+  const way = mode === "rpc" ? ["--mode", "rpc"] : [];
+  const child = spawn(process.execPath, [runner, report, keep.join(","), mode, ...way, ...args], {
     cwd: home,
     env,
     stdio: ["pipe", "pipe", "pipe"],
@@ -114,16 +131,18 @@ async function drive(home, { keep = [], args = [], keys = {} }, act) {
     throw new Error(`The built program does not run (${code}): ${errors}`);
   });
   failed.catch(() => {}); // heard of below, or not to be heard of
-  const send = (command, text) => {
-    output = "";
+  const type = (keys, text) => {
+    if (keys !== "") output = "";
     const seen = new Promise((resolve) => {
       look = () => output.includes(text) && resolve(output);
     });
-    child.stdin.write(`${JSON.stringify(command)}\n`);
+    if (keys !== "") child.stdin.write(keys);
+    look();
     return Promise.race([seen, failed]);
   };
-  await act(send);
-  child.stdin.end();
+  const send = (command, text) => type(`${JSON.stringify(command)}\n`, text);
+  await act(send, type);
+  if (mode !== "terminal") child.stdin.end();
   const [code] = await ended;
   clearTimeout(tooLate);
   if (code !== 0) await failed;

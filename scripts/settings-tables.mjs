@@ -57,7 +57,7 @@ function valuesOf(kind) {
     case "number":
       return `${kind.isWhole ? "whole, " : ""}${kind.min} to ${kind.max}`;
     case "list":
-      return "list of texts";
+      return `list of ${kind.of ?? "text"}s`;
     case "record":
       return kind.of === "text" ? "texts by name" : "lists of texts by name";
     default:

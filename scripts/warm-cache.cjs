@@ -6,7 +6,7 @@ const { writeFileSync } = require("node:fs");
 const { basename } = require("node:path");
 const vm = require("node:vm");
 
-const [report, keep] = process.argv.splice(2, 2);
+const [report, keep, mode] = process.argv.splice(2, 3);
 const scripts = new Map();
 const units = [];
 const { Script } = vm;
@@ -22,4 +22,11 @@ process.on("exit", () => {
     if (keep.split(",").includes(basename(filename))) writeFileSync(cache, script.createCachedData());
   writeFileSync(report, JSON.stringify({ units }));
 });
+if (mode === "terminal") pretendTerminal();
 require("../bin/galley.js");
+
+/** A build has no terminal: pipes that say they are one do, since what is drawn is only searched for a text. */
+function pretendTerminal() {
+  Object.assign(process.stdin, { isTTY: true, setRawMode: () => process.stdin });
+  process.stdout.isTTY = true;
+}

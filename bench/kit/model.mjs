@@ -42,6 +42,15 @@ export function toolCall(id, name, args) {
   return { steps: [sse(chunk({ tool_calls: [call] })), ...finish("tool_calls")] };
 }
 
+/** Several calls of one tool in one reply. */
+export function toolCalls(count, name, args) {
+  const calls = Array.from({ length: count }, (_, index) => ({
+    ...{ index, id: `call_${index}`, type: "function" },
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  return { steps: [sse(chunk({ tool_calls: calls })), ...finish("tool_calls")] };
+}
+
 /**
  * Starts the service and a program that uses it, acts, and closes both. Fails unless every scripted reply was asked for
  * and played to its end.

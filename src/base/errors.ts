@@ -23,7 +23,7 @@ export type ErrorCode =
   | "script_mismatch" // a scripted model or server was asked for something else
   | "session_busy" // the conversation is changing, and the answer would not hold
   | "stale_cursor" // the list that a page belongs to has changed
-  | "stale_preview" // files changed since they were previewed; `details.files` names them
+  | "stale_preview" // files changed since they were previewed; `details.files` names them where they are known
   | "start_failed" // the program cannot start as asked
   | "timeout"
   | "tool_failed" // the text is for the model

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { modeOf, parseArguments, unknownText } from "./arguments.js";
+import { modeOf, parseArguments, refuseOneShot, unknownText } from "./arguments.js";
 import { helpText } from "./help.js";
 import { optionSpecs } from "./options.js";
 
@@ -79,6 +79,19 @@ describe("parseArguments", () => {
     }
     expect(parse("--", "--no-mcp").words).toEqual(["--no-mcp"]);
     expect(unknownText("--no-mcpp")).toBe("Unknown option --no-mcpp. See galley --help.");
+  });
+
+  it("takes an option of one-shot runs with those only: at a terminal refused, in RPC mode a warning", () => {
+    const names = optionSpecs.flatMap(({ name, isOneShot }) => (isOneShot ? [name] : []));
+    expect(names).toEqual(["then", "json-snapshots", "quiet", "verbose", "exit-code"]);
+    for (const name of names) {
+      expect(parse("--mode=rpc", `--${name}`, "hi").warnings).toEqual([`--${name} has no effect in RPC mode.`]);
+      expect(parse("-p", `--${name}`, "hi").warnings).toEqual([]);
+      expect(() => refuseOneShot(parseArguments([`--${name}`, "hi"]))).toThrow(
+        `--${name} is for one-shot runs. Add -p.`,
+      );
+    }
+    expect(() => refuseOneShot(parseArguments(["--stage", "hi"]))).not.toThrow();
   });
 
   it("refuses a missing value, a value for a switch, and an unknown mode", () => {

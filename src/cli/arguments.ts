@@ -64,6 +64,7 @@ export function parseArguments(argv: readonly string[]): CommandLine {
       warnings.push(`--${spec.name} has no effect in this version.`);
       continue;
     }
+    if (isRpc && spec.isOneShot) warnings.push(`--${spec.name} has no effect in RPC mode.`);
     const earlier = spec.repeatable ? (options.get(spec.name) ?? []) : [];
     options.set(spec.name, [...earlier, taken.value]);
   }
@@ -74,6 +75,12 @@ export function parseArguments(argv: readonly string[]): CommandLine {
 export function refuseForeign({ foreign, options }: CommandLine): void {
   const [first] = foreign;
   if (first && options.get("mode")?.[0] !== "rpc") throw new GalleyError("usage", unknownText(first.flag));
+}
+
+/** A conversation at a terminal would ignore them. */
+export function refuseOneShot({ options }: CommandLine): void {
+  const given = optionSpecs.find(({ name, isOneShot }) => isOneShot && options.has(name));
+  if (given) throw new GalleyError("usage", `--${given.name} is for one-shot runs. Add -p.`);
 }
 
 export function unknownText(flag: string): string {

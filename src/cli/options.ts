@@ -11,6 +11,8 @@ export interface OptionSpec {
   readonly help: string;
   /** Not in the help, and refused. In RPC mode ignored with a warning, because programs that drive galley pass it. */
   readonly isUnsupported?: true;
+  /** For one-shot runs only. Refused at a terminal; in RPC mode ignored with a warning. */
+  readonly isOneShot?: true;
 }
 
 /** The help's names for values that may be any text. */
@@ -20,16 +22,22 @@ export const textValue = "TEXT";
 export const optionSpecs: readonly OptionSpec[] = [
   { name: "mode", value: "text|json|rpc", help: "output mode" },
   { name: "print", short: "p", help: "run the messages, print the last answer, exit" },
-  { name: "then", value: textValue, repeatable: true, help: "one more prompt, after the answer to the one before" },
+  {
+    name: "then",
+    value: textValue,
+    repeatable: true,
+    help: "one more prompt, after the answer to the one before",
+    isOneShot: true,
+  },
   {
     name: "output-format",
     value: "text|json|stream-json",
     help: "one-shot: the answer, one JSON document, or --mode json",
   },
-  { name: "json-snapshots", help: "JSON mode: the whole message so far in every update" },
-  { name: "quiet", help: "one-shot: no progress and no summary on stderr" },
-  { name: "verbose", help: "one-shot: a line on stderr for each tool call" },
-  { name: "exit-code", help: "one-shot: exit with 5 if previews are left undecided" },
+  { name: "json-snapshots", help: "JSON mode: the whole message so far in every update", isOneShot: true },
+  { name: "quiet", help: "one-shot: no progress and no summary on stderr", isOneShot: true },
+  { name: "verbose", help: "one-shot: a line on stderr for each tool call", isOneShot: true },
+  { name: "exit-code", help: "one-shot: exit with 5 if previews are left undecided", isOneShot: true },
   { name: "max-cost", value: "DOLLARS", help: "stop before the models cost more than this" },
   { name: "max-turns", value: "N", help: "stop before the models are asked more often than this" },
   { name: "max-tokens", value: "N", help: "stop before the models use more tokens than this" },
@@ -81,8 +89,9 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "no-ui", help: "extensions have no user interface" },
   { name: "trust-project", help: "let the project run its own tools and extensions, for this run" },
   { name: "allow-home", help: "allow running in the home directory", isUnsupported: true },
-  { name: "stage", help: "stage every change for review" },
-  { name: "auto", help: "write when a tool says so, and let the model decide its previews (the default)" },
+  { name: "access", value: "MODE", help: "read-only, stage, workspace or full: what the agent may do" },
+  { name: "stage", help: "stage every change for review, those of commands too: --access stage" },
+  { name: "auto", help: "write when a tool says so, and let the model decide its previews: --access workspace" },
   { name: "allow-exec", help: "allow commands while staging" },
   { name: "yes", help: "apply what is pending at the end" },
   { name: "export", value: "FILE|ID [OUT]", help: "write a session as an HTML page and exit" },

@@ -10,7 +10,7 @@ import { projectRoot } from "../sdk/pending-sessions.js";
 import { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { findSessionEnvironment } from "../sdk/session-environment.js";
 import type { CommandLine } from "./arguments.js";
-import { refuseForeign } from "./arguments.js";
+import { refuseForeign, refuseOneShot } from "./arguments.js";
 import { guardStdout } from "./guard-stdout.js";
 import { closed, lastLines } from "./last-lines.js";
 import { sessionOptions } from "./session-options.js";
@@ -23,6 +23,7 @@ declare const GALLEY_VERSION: string;
 
 export async function runTerminal(line: CommandLine): Promise<void> {
   refuseForeign(line);
+  refuseOneShot(line);
   const wanted = interactiveOptions(line);
   const environment = await findSessionEnvironment(wanted.options);
   const { settings } = environment;
@@ -61,8 +62,9 @@ async function converse(line: CommandLine, start: Start) {
     ...options,
     settings,
     ...{ ui: ui.session, askCall: ui.askCall, askTrust: ui.askTrust, components: ui.components },
+    ...{ askEscalation: ui.askEscalation, askHost: ui.askHost },
     ...{ mode: "interactive", approval: "unconfined", deferModules: true, confirmApply: applyQuestions.ask },
-    access: line.options.has("auto") ? "workspace" : "stage",
+    defaultAccess: "stage",
     onNoModel: (reason) => {
       isUnconfigured = reason.kind === "unconfigured";
       if (reason.kind !== "unconfigured") log.warn(reason.text);
@@ -76,7 +78,7 @@ async function converse(line: CommandLine, start: Start) {
     input: process.stdin,
     output: output as NodeJS.WriteStream, // a terminal, as was asked before
     access: {
-      ...inputAccess(line, { cwd, agentDir }),
+      ...inputAccess(line, { cwd, agentDir, mask: session.secrets.mask }),
       ...createTerminalAccess({ cwd, agentDir, env: process.env, settings, log }),
     },
     env: process.env,
@@ -115,9 +117,12 @@ function withoutPicker(line: CommandLine): CommandLine {
   return { ...line, options };
 }
 
-function inputAccess({ options }: CommandLine, { cwd, agentDir }: { cwd: string; agentDir: string }) {
+function inputAccess(
+  { options }: CommandLine,
+  { cwd, agentDir, mask }: { cwd: string; agentDir: string; mask: (text: string) => string },
+) {
   return createInputAccess({
-    ...{ cwd, agentDir, env: process.env, version: GALLEY_VERSION, root: projectRoot({ cwd }) },
+    ...{ cwd, agentDir, mask, env: process.env, version: GALLEY_VERSION, root: projectRoot({ cwd }) },
     sessionDir: options.get("session-dir")?.[0],
   });
 }

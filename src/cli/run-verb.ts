@@ -25,6 +25,7 @@ const runs: Readonly<Record<VerbName, Run>> = {
   config: async (words) => (await import("./commands/run-config.js")).runConfigCommand(words),
   sessions: async (words) => (await import("./commands/sessions-command.js")).runSessionsCommand(words),
   tools: async (words) => (await import("./commands/tools-command.js")).runToolsCommand(words),
+  exec: async (words) => (await import("./commands/exec-command.js")).runExecCommand(words),
   trust: async (words) => (await import("./commands/trust-command.js")).runTrustCommand(words),
   login: async (words) => (await import("./commands/login-command.js")).runLoginCommand(words),
   logout: async (words) => (await import("./commands/logout-command.js")).runLogoutCommand(words),

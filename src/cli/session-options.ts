@@ -45,7 +45,8 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
     persist: !line.options.has("no-session"),
     ...(sessionDir === undefined ? {} : { sessionDir }),
     ...resumeOption(line, settings),
-    assignments: [...(line.options.get("set") ?? []), ...stagingOf(line)].map(parseAssignment),
+    assignments: (line.options.get("set") ?? []).map(parseAssignment),
+    ...accessOf(line),
     ...budgetOf(line),
     ...(line.options.has("allow-exec") ? { allowExec: true } : {}),
     resetWorkflowSettings: settings.lenient,
@@ -65,12 +66,25 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
   };
 }
 
-function stagingOf({ options }: CommandLine): string[] {
-  if (options.has("stage") && options.has("auto"))
-    throw new GalleyError("usage", "--stage and --auto exclude each other.");
-  if (options.has("stage")) return ["staging=all"];
-  return options.has("auto") ? ["staging=auto"] : [];
+/** Also a program that drives galley is not left with another access than the one it named. */
+export function accessOf({ options }: Pick<CommandLine, "options">): Pick<CreateAgentSessionOptions, "access"> {
+  const named = options.get("access")?.[0];
+  const mode = accessNames.find((name) => name === named);
+  if (named !== undefined && mode === undefined)
+    throw new GalleyError("usage", `--access must be one of ${accessNames.join(", ")}, not "${named}".`);
+  const given = [
+    ...(mode === undefined ? [] : [{ option: `--access ${mode}`, mode }]),
+    ...(options.has("stage") ? [{ option: "--stage", mode: "stage" as const }] : []),
+    ...(options.has("auto") ? [{ option: "--auto", mode: "workspace" as const }] : []),
+  ];
+  const [first] = given;
+  const other = given.find((one) => one.mode !== first?.mode);
+  if (first && other) throw new GalleyError("usage", `${first.option} and ${other.option} exclude each other.`);
+  return first ? { access: first.mode } : {};
 }
+
+/** The names of the working modes, the strictest first. */
+export const accessNames = ["read-only", "stage", "workspace", "full"] as const;
 
 /** Also a program that drives galley is not left without the limit that it named. */
 function budgetOf({ options }: CommandLine): Pick<CreateAgentSessionOptions, "budget"> {

@@ -66,7 +66,8 @@ export function createTerminalAccess({
       await saveSetting(file, parseAssignment(`${key}=${value}`));
       return asUserWrites(file);
     },
-    login: (provider) => withTerminal(async () => (await runGalley(["login", ...words(provider)], { cwd, env })) === 0),
+    runVerb: (verb, argument) =>
+      withTerminal(async () => (await runGalley([verb, ...words(argument)], { cwd, env })) === 0),
     runTour: () =>
       withTerminal(async () => {
         const project = createTourProject();
@@ -80,7 +81,8 @@ export function createTerminalAccess({
   };
 }
 
-function asUserWrites(path: string): string {
+/** `~` for the home directory. */
+export function asUserWrites(path: string): string {
   const home = homedir();
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }

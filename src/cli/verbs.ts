@@ -30,9 +30,24 @@ const decideCodes = [
 
 /** What concerns tools of the options of a one-shot run. */
 export const toolRunOptions: readonly string[] = [
-  ...["stage", "yes", "allow-exec", "exit-code", "tool", "extension", "hook", "plugin-dir", "no-extensions"],
+  ...[
+    "access",
+    "stage",
+    "auto",
+    "yes",
+    "allow-exec",
+    "exit-code",
+    "tool",
+    "extension",
+    "hook",
+    "plugin-dir",
+    "no-extensions",
+  ],
   ...["trust-project", "set", "cwd", "session-dir", "no-session"],
 ];
+
+/** What `galley exec` takes of the options of a one-shot run. */
+export const execOptions: readonly string[] = ["stage", "access", "cwd", "session-dir", "set", "exit-code"];
 
 const table = [
   {
@@ -168,6 +183,19 @@ const table = [
     notes: [
       "Exit codes: 0 done, 2 wrong usage, unknown tool or wrong arguments, 3 the tool failed or the module has problems,",
       "5 with --exit-code: previews are pending, 6 refused.",
+    ],
+  },
+  {
+    name: "exec",
+    usage: "[--stage] [--timeout S] [--json] -- PROGRAM [ARG...]",
+    help: "run one program confined to the project, or staged",
+    options: execOptions,
+    notes: [
+      "--timeout S            stop it after so many seconds",
+      "--json                 one document with its output and what it did, instead of its output",
+      "With --stage nothing that it does to files is written: it is pending, and the next staged program sees it.",
+      "Exit codes: those of the program, 127 if it is not found, 128 + N by a signal; 2 wrong usage, 3 the session is open",
+      "elsewhere, 5 with --exit-code: it ended with 0 and something is pending, 6 refused.",
     ],
   },
   {

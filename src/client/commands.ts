@@ -44,6 +44,7 @@ set_auto_compaction enabled
 set_auto_retry enabled
 abort_retry
 set_budget
+set_access access
 bash command
 abort_bash
 get_session_stats
@@ -116,6 +117,10 @@ export abstract class RpcCommands {
   declare readonly setAutoRetry: (enabled: boolean, options?: CallOptions) => Answer<"set_auto_retry">;
   declare readonly abortRetry: (options?: CallOptions) => Answer<"abort_retry">;
   declare readonly setBudget: (options?: CommandOptions<"set_budget">) => Answer<"set_budget">;
+  declare readonly setAccess: (
+    access: Field<"set_access", "access">,
+    options?: CommandOptions<"set_access">,
+  ) => Answer<"set_access">;
   declare readonly bash: (command: string, options?: CommandOptions<"bash">) => Answer<"bash">;
   declare readonly abortBash: (options?: CallOptions) => Answer<"abort_bash">;
 

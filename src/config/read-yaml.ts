@@ -24,7 +24,8 @@ export async function readYaml(text: string): Promise<unknown> {
   return document?.contents ? new Reader(text, yaml).read(document.contents, 0).value : null;
 }
 
-function compose(text: string, { Composer, Lexer, Parser }: Yaml): Document.Parsed | undefined {
+/** The nodes of the text. Throws as `readYaml` does. */
+export function compose(text: string, { Composer, Lexer, Parser }: Yaml): Document.Parsed | undefined {
   const parser = new Parser();
   const tokens = [];
   let lexemes = 0;

@@ -25,10 +25,10 @@ import type { AppliedSet, ChangeDisk, ChangeSet, JournalDirectories } from "./ch
 import { failingFor, recoveryNeeded, untouchedError } from "./failures.js";
 import { finish, forget, rollBack, rollForward } from "./finish.js";
 import { JournalFile, journalEnding } from "./journal-file.js";
-import { modeUntilEnd, turnedLinks } from "./op-types.js";
+import { modeUntilEnd, turnedLinks } from "./ops/op-types.js";
+import type { PreparedOp } from "./ops/prepared-op.js";
 import { PinnedPaths } from "./pinned-paths.js";
 import { type Prepared, prepareChangeSet } from "./prepare.js";
-import type { PreparedOp } from "./prepared-op.js";
 import type { BeginRecord, StoredOp } from "./records.js";
 import { writeTempFiles } from "./temp-files.js";
 import { fitsUndoRecord, undoPath, writeUndoRecord } from "./undo-record.js";

@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 import { carryOutDirectoryOp, revertDirectoryOp, stateOfDirectoryOp } from "./directory-ops.js";
 import { ForeignChange, ignoring } from "./failures.js";
 import { linkIfFree } from "./link-if-free.js";
-import { lookAt } from "./look-at.js";
-import { isOfDirectory, type OpState } from "./op-types.js";
+import { lookAt, type OpState } from "./look-at.js";
+import { isOfDirectory } from "./ops/op-types.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
 

@@ -20,7 +20,7 @@ import type {
 } from "../preview/change-writer.js";
 import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
 import { createChanges } from "./changes.js";
-import { checkStillAllowed, opOf } from "./planned-ops.js";
+import { checkStillAllowed, opOf } from "./ops/planned-ops.js";
 
 export interface ChangeWriterDeps {
   readonly root: string;

@@ -6,15 +6,8 @@ import { dirname } from "node:path";
 import { systemCode } from "../base/errors.js";
 import { ForeignChange, ignoring } from "./failures.js";
 import { linkIfFree } from "./link-if-free.js";
-import { type Look, lookAt, statAt } from "./look-at.js";
-import {
-  becomesDirectory,
-  directoryHash,
-  isStandingDirectory,
-  modeUntilEnd,
-  type OpState,
-  typesOf,
-} from "./op-types.js";
+import { type Look, lookAt, type OpState, statAt } from "./look-at.js";
+import { becomesDirectory, directoryHash, isStandingDirectory, modeUntilEnd, typesOf } from "./ops/op-types.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
 

@@ -8,7 +8,7 @@ import { carryOut, revertOp } from "./carry-out.js";
 import { setDirectoryModes } from "./directory-ops.js";
 import { failingFor, ignoring } from "./failures.js";
 import type { JournalFile } from "./journal-file.js";
-import { becomesDirectory, isOfDirectory, isPlacedByRename, isStandingDirectory } from "./op-types.js";
+import { becomesDirectory, isOfDirectory, isPlacedByRename, isStandingDirectory } from "./ops/op-types.js";
 import type { BeginRecord, StoredOp } from "./records.js";
 import type { StepContext } from "./step-context.js";
 import { removeDirectories, removeTempFiles } from "./temp-files.js";

@@ -3,9 +3,12 @@
 import { contentHash } from "../base/file-type.js";
 import type { DiskStat } from "../files/disk/disk.js";
 import { ignoring } from "./failures.js";
-import { directoryHash } from "./op-types.js";
+import { directoryHash } from "./ops/op-types.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
+
+/** `edited`: it was applied, and another program changed the file later. It counts as applied and is left alone. */
+export type OpState = "applied" | "edited" | "pending" | "conflict";
 
 export interface Look {
   /** Null where there is nothing; undefined for a special file or one that changes while it is read. */

@@ -8,10 +8,10 @@ import type { DiskStat } from "../files/disk/disk.js";
 import type { ChangeSet } from "./change-set.js";
 import { failingFor, ignoring, refusal, staleError } from "./failures.js";
 import { hashOf, statAt } from "./look-at.js";
-import { directoryHash, typesOf } from "./op-types.js";
-import { belowTest, inOrder } from "./order-ops.js";
-import { type PlainOp, plainOps, refuseImpossible, turnedPaths, withDirectoriesBelow } from "./plain-ops.js";
-import { namesFor, type PreparedOp, preparedOp, respellOp, type Target } from "./prepared-op.js";
+import { directoryHash, typesOf } from "./ops/op-types.js";
+import { belowTest, inOrder } from "./ops/order-ops.js";
+import { type PlainOp, plainOps, refuseImpossible, turnedPaths, withDirectoriesBelow } from "./ops/plain-ops.js";
+import { namesFor, type PreparedOp, preparedOp, respellOp, type Target } from "./ops/prepared-op.js";
 import { isRespelled } from "./respell.js";
 import type { StepContext } from "./step-context.js";
 

@@ -17,7 +17,7 @@ import {
 } from "./finish.js";
 import { JournalFile, journalPaths, readJournal } from "./journal-file.js";
 import { statAt } from "./look-at.js";
-import { turnedLinks } from "./op-types.js";
+import { turnedLinks } from "./ops/op-types.js";
 import { PinnedPaths } from "./pinned-paths.js";
 import { type JournalState, type StoredOp, stateOf } from "./records.js";
 import { type Marks, markOf } from "./verify-unchanged.js";

@@ -3,9 +3,9 @@
 
 import type { DiskStat } from "../files/disk/disk.js";
 import { failingFor, ignoring, refusal } from "./failures.js";
-import { isStandingDirectory, modeUntilEnd, openMode, typesOf } from "./op-types.js";
+import { isStandingDirectory, modeUntilEnd, openMode, typesOf } from "./ops/op-types.js";
+import type { PreparedOp } from "./ops/prepared-op.js";
 import type { Prepared } from "./prepare.js";
-import type { PreparedOp } from "./prepared-op.js";
 import type { SerialStepContext } from "./step-context.js";
 
 /** Those that files need, and those that the set names, which may have a mode. */

@@ -11,8 +11,8 @@ import type { OldContent, UndoFile, UndoHeader, UndoRecord } from "../preview/ch
 import { undoneIn } from "../preview/plan.js";
 import type { ChangeDisk } from "./change-set.js";
 import { failingFor, ignoring, staleError } from "./failures.js";
-import { typesOf } from "./op-types.js";
-import type { PreparedOp } from "./prepared-op.js";
+import { typesOf } from "./ops/op-types.js";
+import type { PreparedOp } from "./ops/prepared-op.js";
 import { decodeRecords, encodeRecord } from "./records.js";
 import type { SerialStepContext, StepContext } from "./step-context.js";
 

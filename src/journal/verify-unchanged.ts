@@ -8,8 +8,8 @@ import type { DiskStat } from "../files/disk/disk.js";
 import { maxListed } from "../files/disk/disk.js";
 import { ForeignChange, failingFor, staleError } from "./failures.js";
 import { hashOf, statAt } from "./look-at.js";
-import { isOfDirectory, isStandingDirectory, losesDirectory, typesOf } from "./op-types.js";
-import type { PreparedOp } from "./prepared-op.js";
+import { isOfDirectory, isStandingDirectory, losesDirectory, typesOf } from "./ops/op-types.js";
+import type { PreparedOp } from "./ops/prepared-op.js";
 import type { StoredOp } from "./records.js";
 import type { StepContext } from "./step-context.js";
 

@@ -20,7 +20,7 @@ import type {
 import { isOfFiles, isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
 import { settledBy } from "./create-change-writer.js";
 import { staleError } from "./failures.js";
-import { checkStillAllowed, knowsFilesOnly } from "./planned-ops.js";
+import { checkStillAllowed, knowsFilesOnly } from "./ops/planned-ops.js";
 
 export interface WorkspaceChangeWriterDeps {
   readonly workspace: Workspace;

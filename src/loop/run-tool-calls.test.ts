@@ -8,7 +8,7 @@ import type { RunContext } from "./run.js";
 import { batchTrace, deferred, fakeRun, fakeTool, finishedCall, quiet, textOf, userMessage } from "./run.test-kit.js";
 import { runToolCalls } from "./run-tool-calls.js";
 
-/** Calls by id: `s…` shared, `x…` exclusive, `n…` not abortable. Each waits until the test ends it. */
+/** Calls by id: `s…` shared, `x…` exclusive, `t…` together, `n…` not abortable. Each waits until the test ends it. */
 function open(ids: string[], context: Partial<RunContext> = {}) {
   const clock = manualClock();
   const gates = new Map(ids.map((id) => [id, deferred<{ terminate?: boolean }>()]));
@@ -23,6 +23,7 @@ function open(ids: string[], context: Partial<RunContext> = {}) {
   const tools = [
     fakeTool("s", work),
     fakeTool("x", work, { concurrency: "exclusive" }),
+    fakeTool("t", work, { concurrency: () => "together" }),
     fakeTool("n", work, { nonAbortable: true }),
   ];
   const fake = fakeRun({ clock, tools: () => tools, ...context });
@@ -82,6 +83,27 @@ describe("runToolCalls", () => {
     await end("s3");
     await end("s4");
     expect((await batch).results).toHaveLength(6);
+  });
+
+  it("runs calls of one tool together, eight at a time in call order, and apart from all others", async () => {
+    const many = Array.from({ length: 10 }, (_, index) => `t${index}`);
+    const { started, end, batch } = open(["s1", ...many, "s2", "x1"]);
+    await quiet();
+    expect(started).toEqual(["s1"]);
+    await end("s1");
+    expect(started).toEqual(["s1", ...many.slice(0, 8)]);
+    await end("t5");
+    expect(started).toEqual(["s1", ...many.slice(0, 9)]);
+    await end("t0");
+    expect(started).toEqual(["s1", ...many]);
+    for (const id of many.slice(0, 9)) await end(id);
+    expect(started).toEqual(["s1", ...many]);
+    await end("t9");
+    expect(started).toEqual(["s1", ...many, "s2"]);
+    await end("s2");
+    expect(started.at(-1)).toBe("x1");
+    await end("x1");
+    expect((await batch).results.map(({ toolCallId }) => toolCallId)).toEqual(["s1", ...many, "s2", "x1"]);
   });
 
   it("gives results the shape of a message", async () => {
@@ -233,7 +255,7 @@ describe("runToolCalls", () => {
   });
 
   it("holds its promises for any mix of calls, durations and interruptions", async () => {
-    const kinds = fc.array(fc.constantFrom("s", "x", "n"), { maxLength: 6 });
+    const kinds = fc.array(fc.constantFrom("s", "x", "t", "n"), { maxLength: 6 });
     const act = fc.oneof(
       { weight: 6, arbitrary: fc.nat({ max: 5 }) },
       { weight: 1, arbitrary: fc.constantFrom("steer" as const, "abort" as const) },
@@ -261,6 +283,8 @@ async function randomBatch(kinds: readonly string[], acts: readonly (number | "s
     const [kind, id = ""] = word.replace("!", "").split(":");
     if (kind === "xs") {
       if (id.startsWith("x")) expect([...running]).toEqual([]);
+      if (id.startsWith("t")) expect([...running].filter((other) => !other.startsWith("t"))).toEqual([]);
+      else expect([...running].filter((other) => other.startsWith("t"))).toEqual([]);
       expect([...running].filter((other) => other.startsWith("x"))).toEqual([]);
       running.add(id);
     } else if (kind === "xe") expect(running.delete(id)).toBe(true);

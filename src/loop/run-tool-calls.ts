@@ -1,10 +1,11 @@
-// The schedule of one reply's calls. Consecutive shared calls run side by side, an exclusive call is a barrier on
-// both sides. Ends are announced as they happen; results become messages in the order of the calls, each as soon as
+// The schedule of one reply's calls. Consecutive shared calls run side by side, and so do a few calls of one tool that
+// allows it; an exclusive call is a barrier on both sides. Ends are announced as they happen; results become messages in the order of the calls, each as soon as
 // all before it are there, so that the context does not depend on which call was faster.
 
 import { messageOf } from "../base/errors.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { ToolResultMessage } from "../protocol/messages.js";
+import type { AnyTool } from "../tools/tool.js";
 import { callTool, findTool } from "./call-tool.js";
 import type { QueuedMessage } from "./message-queues.js";
 import type { FinishedCall } from "./reply-builder.js";
@@ -22,22 +23,51 @@ export interface Batch {
 
 export async function runToolCalls(run: Run, calls: readonly FinishedCall[]): Promise<Batch> {
   const schedule = new Schedule(run, calls.length);
-  let lastExclusive: Promise<void> = Promise.resolve();
-  let sharedSince: Promise<void>[] = [];
   const all: Promise<void>[] = [];
+  /** Everything before the group that is being filled; the group's calls; which calls belong to it. */
+  let before: readonly Promise<void>[] = [];
+  let group: Promise<void>[] = [];
+  let groupName = "";
   for (const [index, call] of calls.entries()) {
-    const isExclusive = findTool(run.offeredTools, call.call.name)?.concurrency === "exclusive";
-    const before = isExclusive ? [lastExclusive, ...sharedSince] : [lastExclusive];
-    const done = Promise.allSettled(before).then(() => schedule.run(index, call));
+    const { name, width } = groupOf(findTool(run.offeredTools, call.call.name), index);
+    if (name !== groupName) {
+      before = group;
+      group = [];
+      groupName = name;
+    }
+    // In call order: the one that begins next waits for the end of the one that makes room.
+    const room = group.length < width ? [] : [whenEnded(group, group.length - width + 1)];
+    const done = Promise.allSettled([...before, ...room]).then(() => schedule.run(index, call));
     all.push(done);
-    if (isExclusive) {
-      lastExclusive = done;
-      sharedSince = [];
-    } else sharedSince.push(done);
+    group.push(done);
   }
   // No call may go on, and no event may be sent, after this returns or throws.
   for (const outcome of await Promise.allSettled(all)) if (outcome.status === "rejected") throw outcome.reason;
   return schedule.finish();
+}
+
+/** At the same time, of one tool. */
+const maxTogether = 8;
+
+/** Calls that follow each other and have the same name run at the same time, `width` of them. */
+function groupOf(tool: AnyTool | undefined, index: number): { name: string; width: number } {
+  const concurrency = typeof tool?.concurrency === "function" ? tool.concurrency() : tool?.concurrency;
+  if (concurrency === "exclusive") return { name: `call ${index}`, width: 1 };
+  if (concurrency === "together") return { name: `tool ${tool?.name}`, width: maxTogether };
+  return { name: "shared", width: Number.POSITIVE_INFINITY };
+}
+
+/** Resolves when so many of them have ended, in whatever order. */
+function whenEnded(calls: readonly Promise<void>[], count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let ended = 0;
+    for (const call of calls)
+      void call
+        .catch(() => {})
+        .then(() => {
+          if (++ended === count) resolve();
+        });
+  });
 }
 
 class Schedule {

@@ -3,7 +3,7 @@
 // the events sets the pace of the reading.
 
 import { AbortRace } from "../base/abort.js";
-import { messageOf } from "../base/errors.js";
+import { GalleyError, messageOf } from "../base/errors.js";
 import { noMask } from "../base/text-mask.js";
 import type { AgentEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
@@ -32,7 +32,8 @@ export async function streamReply(run: Run): Promise<Reply> {
     if (refused) end = failedEnd(run, refused);
     else end = signal.aborted ? aborted : await readStream(run, builder, progress);
   } catch (error) {
-    end = { stopReason: "error", errorMessage: messageOf(error) };
+    const isKeyless = GalleyError.is(error, "no_credential");
+    end = { stopReason: "error", errorMessage: messageOf(error), ...(isKeyless && { error: { kind: "auth" } }) };
   }
   const { errorMessage } = end;
   const { message, calls } = builder.finish(

@@ -47,12 +47,16 @@ export async function decidePending(
     throw new GalleyError("invalid_argument", "Choose files or hunks from one pending action at a time.");
   if (revision !== undefined && ids.length !== 1)
     throw new GalleyError("invalid_argument", "A revision belongs to one pending action. Name one.");
-  const { result, code = "apply_failed" } =
-    isPart && ids[0] !== undefined
-      ? await pending.decidePart(ids[0], decision, { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) })
-      : await pending.decide(ids, decision, { isList });
+  const {
+    result,
+    code = "apply_failed",
+    staleFiles,
+  } = isPart && ids[0] !== undefined
+    ? await pending.decidePart(ids[0], decision, { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) })
+    : await pending.decide(ids, decision, { isList });
   const text = textOf(result);
-  if (result.isError && !isList) throw new GalleyError(code, text);
+  if (result.isError && !isList)
+    throw new GalleyError(code, text, staleFiles ? { details: { files: [...staleFiles] } } : {});
   return { details: result.details as ResolveDetails, text };
 }
 

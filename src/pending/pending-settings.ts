@@ -9,7 +9,6 @@ export interface PendingSettings extends SettleSettings {
   readonly reminders: number;
   /** 0: a preview never expires. */
   readonly ttlMs: number;
-  readonly staging: "off" | "auto" | "all";
 }
 
 export const defaultPendingSettings: PendingSettings = {
@@ -20,5 +19,4 @@ export const defaultPendingSettings: PendingSettings = {
   ttlMs: 0,
   decider: "model",
   requireUser: false,
-  staging: "auto",
 };

@@ -60,7 +60,7 @@ export interface PendingActionsDeps {
 }
 
 /** The result of a decision. */
-export type Decided = Pick<Settled, "result" | "code">;
+export type Decided = Pick<Settled, "result" | "code" | "staleFiles">;
 
 export class PendingActions {
   readonly store: PendingActionStore;
@@ -220,14 +220,15 @@ export class PendingActions {
       const edits = decision.action === "apply" && stored.edited ? await editedText(stored) : undefined;
       told.set(id, { id, label: stored.action.label, isPart: false, edits });
     }
-    const { result, code }: Decided =
+    const decided: Decided =
       !isList && ids[0] !== undefined
         ? await settleAction(this.#settle, ids[0], decision)
         : { result: await settleAll(this.#settle, ids, decision) };
     // A failed decision leaves the action pending: there is nothing to tell.
-    for (const [id, about] of told) if (this.store.endOf(id) !== undefined) this.#tellModel(about, decision, result);
+    for (const [id, about] of told)
+      if (this.store.endOf(id) !== undefined) this.#tellModel(about, decision, decided.result);
     await this.flush();
-    return { result, code };
+    return decided;
   }
 
   /** A part of a plan: it is settled by itself, the rest stays pending under the same id. */
@@ -239,12 +240,12 @@ export class PendingActions {
     const stored = this.store.get(id);
     if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
     const { label } = stored.action;
-    const { result, code, isWhole, paths, edits } = await settlePart(this.#settle, id, { decision, subset });
+    const { isWhole, paths, edits, ...decided } = await settlePart(this.#settle, id, { decision, subset });
     if (paths.length > 0) void this.filesWritten(paths); // the rest may be stale, and other previews too
-    const isSettled = isWhole ? this.store.endOf(id) !== undefined : !result.isError;
-    if (isSettled) this.#tellModel({ id, label, isPart: !isWhole, edits }, decision, result);
+    const isSettled = isWhole ? this.store.endOf(id) !== undefined : !decided.result.isError;
+    if (isSettled) this.#tellModel({ id, label, isPart: !isWhole, edits }, decision, decided.result);
     await this.flush();
-    return { result, code };
+    return decided;
   }
 
   /**

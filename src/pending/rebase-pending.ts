@@ -84,7 +84,9 @@ async function rebase(
       stale.map(({ change }) => change.stamp),
     );
     if (!partial) return left;
-    throw new GalleyError("stale_preview", `Nothing of ${id} finds its lines any more. Discard it and preview again.`);
+    throw new GalleyError("stale_preview", `Nothing of ${id} finds its lines any more. Discard it and preview again.`, {
+      details: { files: left.map(({ path }) => path) },
+    });
   }
   const amount = await amountOf({ changes: replaced });
   const told = left.length === 0 ? label : labelOfPart(label, { whole: plan, part: replaced, amount });

@@ -158,11 +158,11 @@ export class ResolveForce {
     return next;
   }
 
-  /** The next action, if it is the model's to decide. */
+  /** The next action that is the model's to decide: what waits for the user does not hold up what cannot wait. */
   #eligible(): StoredAction | undefined {
     const { store, settings } = this.#deps;
-    const next = store.next();
-    return next && !next.isForReview && settings().decider !== "user" ? next : undefined;
+    if (settings().decider === "user") return undefined;
+    return store.list().find(({ isForReview }) => !isForReview);
   }
 
   #canForce(): boolean {

@@ -79,6 +79,8 @@ function editablePlan({ store }: PendingActions, { pendingId, revision }: Revise
   if (!plan) throw new GalleyError("invalid_argument", `Pending action ${pendingId} cannot be edited: it has no plan.`);
   if (stored.misfit !== undefined) throw new GalleyError("stale_preview", stored.misfit);
   if (stored.action.status === "stale")
-    throw new GalleyError("stale_preview", `Pending action ${pendingId} is stale. Rebase or discard it first.`);
+    throw new GalleyError("stale_preview", `Pending action ${pendingId} is stale. Rebase or discard it first.`, {
+      details: { files: [...(stored.stalePaths ?? [])] },
+    });
   return plan;
 }

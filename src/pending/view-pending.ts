@@ -1,9 +1,9 @@
 // Pending actions as hosts and people see them: without callbacks and bytes, with what each file would become.
 
-import { gitSummary, isGrouped } from "../preview/git-group.js";
+import { gitSummary, isGrouped } from "../preview/diff/git-group.js";
+import { diffOf, figuresOf } from "../preview/diff/plan-diff.js";
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
 import { type PlannedChange, typeAfter, typeBefore } from "../preview/plan.js";
-import { diffOf, figuresOf } from "../preview/plan-diff.js";
 import { actionsBelow, shownPaths } from "../preview/stack.js";
 import type { PendingActionView } from "../protocol/pending.js";
 
@@ -11,22 +11,28 @@ export interface PendingViewOptions {
   /** Default: all. */
   readonly ids?: readonly string[] | undefined;
   readonly diff?: boolean | undefined;
+  /** What a file is called, by its absolute path. Default: as the session named it. */
+  readonly nameFile?: ((path: string) => string) | undefined;
 }
 
 /** Of one action's diffs together. */
 const maxDiffLength = 1024 * 1024;
 
-export async function viewPending(store: PendingActionStore, { ids, diff = false }: PendingViewOptions) {
+export async function viewPending(store: PendingActionStore, { ids, ...options }: PendingViewOptions) {
   const wanted = store.list().filter(({ action }) => ids === undefined || ids.includes(action.id));
-  return Promise.all(wanted.map((stored) => viewOne(store, stored, diff)));
+  return Promise.all(wanted.map((stored) => viewOne(store, stored, options)));
 }
 
-async function viewOne(store: PendingActionStore, stored: StoredAction, withDiff: boolean): Promise<PendingActionView> {
+async function viewOne(
+  store: PendingActionStore,
+  stored: StoredAction,
+  { diff: withDiff = false, nameFile }: Omit<PendingViewOptions, "ids">,
+): Promise<PendingActionView> {
   const { action, work, stalePaths, edited } = stored;
   if (work.kind !== "plan") return action;
   const restsOn = actionsBelow(store, stored).map((below) => ({
     id: below.stored.action.id,
-    files: shownPaths(below.stored, below.paths),
+    files: nameFile ? [...below.paths].map(nameFile) : shownPaths(below.stored, below.paths),
   }));
   let room = maxDiffLength;
   let isCut = false;
@@ -34,19 +40,20 @@ async function viewOne(store: PendingActionStore, stored: StoredAction, withDiff
   const git = gitSummary(work.plan);
   for (const change of work.plan.changes) {
     const { path } = change.stamp;
+    const named = nameFile ? { ...change, stamp: { ...change.stamp, path: nameFile(change.path) } } : change;
     if (isGrouped(work.plan, change)) {
       const stale = stalePaths?.has(path) ? { stale: true as const } : {};
-      files.push({ ...change.stamp, kind: change.kind, ...typesOf(change), isGitData: true as const, ...stale });
+      files.push({ ...named.stamp, kind: change.kind, ...typesOf(change), isGitData: true as const, ...stale });
       continue;
     }
     let text = "";
-    if (withDiff && room > 0) text = (await diffOf(change)).diff(room);
+    if (withDiff && room > 0) text = (await diffOf(named)).diff(room);
     const { added, removed, hunks } = await figuresOf(change);
     const editedBy = edited?.get(path)?.by;
     room -= text.length;
     isCut ||= withDiff && (room <= 0 || /\n… diff cut at \d+ characters\n$/.test(text));
     files.push({
-      ...change.stamp,
+      ...named.stamp,
       kind: change.kind,
       ...(change.to === undefined ? {} : { to: change.to }),
       ...typesOf(change),

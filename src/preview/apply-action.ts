@@ -183,12 +183,17 @@ export async function applyFailed(
   }
   if (extra?.refresh === true && stored.work.kind === "plan" && stored.work.refresh)
     return refresh(context, stored, decision, stored.work.refresh);
-  const { files: changed = [], total = files.length } = thrown.details as { files?: string[]; total?: number };
+  const { files: changed = [], total = files.length } = (thrown.details ?? {}) as { files?: string[]; total?: number };
   const error = staleText(changed, total, sourceToolName);
   const isChanged = new Set(changed);
   const stamps = files.filter(({ path }) => isChanged.has(path));
   store.release(stored, { outcome: "stale", by, reason, error, files: stamps });
-  return { outcome: "stale", result: failedResult(store, stored, decision, error), code: thrown.code };
+  return {
+    outcome: "stale",
+    result: failedResult(store, stored, decision, error),
+    code: thrown.code,
+    staleFiles: changed,
+  };
 }
 
 /** The same search on the files as they are now, under the same id. Writes nothing: the new preview has to be seen first. */

@@ -67,6 +67,8 @@ export interface Settled {
   readonly also?: readonly StoredAction[];
   /** The failure of an apply, for a caller that has to throw it again. */
   readonly code?: ErrorCode | undefined;
+  /** With `stale_preview`: the files that are no longer as they were seen. */
+  readonly staleFiles?: readonly string[] | undefined;
   /** The change that a plan was applied by. */
   readonly written?: AppliedChanges | undefined;
 }

@@ -1,9 +1,9 @@
 // What a person made of the text that the model proposed. The model is told with the outcome, because it would go on
 // from what it proposed itself.
 
+import { diffOf } from "./diff/plan-diff.js";
 import type { StoredAction } from "./pending-action-store.js";
 import type { PlannedChange } from "./plan.js";
-import { diffOf } from "./plan-diff.js";
 import type { EditedFile } from "./plan-step.js";
 import { planOf } from "./stack.js";
 

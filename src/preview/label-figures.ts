@@ -1,7 +1,7 @@
 // The figures in the label of an action: what is still pending of it, or what one change wrote of it.
 
+import { hunksIn } from "./diff/plan-diff.js";
 import type { Plan, PlannedChange } from "./plan.js";
-import { hunksIn } from "./plan-diff.js";
 
 /** How much of a plan is left. */
 export interface Amount {

@@ -2,8 +2,8 @@
 // moved. Nothing is guessed: lines that are found several times fit only if they were as many before.
 
 import { sha256Of } from "../base/digest.js";
-import { compareChange } from "./compare-change.js";
-import type { Hunk } from "./file-diff.js";
+import { compareChange } from "./diff/compare-change.js";
+import type { Hunk } from "./diff/file-diff.js";
 import { type FoundContent, isOfFiles, type PlannedChange, stampOf } from "./plan.js";
 
 export interface RebasedChange {

@@ -4,8 +4,8 @@
 import { isUtf8 } from "node:buffer";
 import { GalleyError } from "../base/errors.js";
 import { noMask } from "../base/text-mask.js";
-import { compareChange } from "./compare-change.js";
-import type { ByteRange } from "./file-diff.js";
+import { compareChange } from "./diff/compare-change.js";
+import type { ByteRange } from "./diff/file-diff.js";
 import { isOfFiles, type PlannedChange } from "./plan.js";
 import { hunkAt } from "./split-plan.js";
 

@@ -5,10 +5,10 @@ import { GalleyError } from "../base/errors.js";
 import { applyFailed, applyShare, writtenDetails } from "./apply-action.js";
 import type { AppliedChanges } from "./change-writer.js";
 import type { Decision, SettleContext, Settled } from "./decision.js";
+import { hunksIn } from "./diff/plan-diff.js";
 import { editedText, editedWithout } from "./edited-text.js";
 import type { StoredAction } from "./pending-action-store.js";
 import type { Plan } from "./plan.js";
-import { hunksIn } from "./plan-diff.js";
 import { refusalOf, refuseOtherRevision, refuseUnnamed } from "./refuse-decision.js";
 import { metadata, missingText, refused, type SettledWith, withIt } from "./settle-texts.js";
 import { discardAll, settleWhole } from "./settle-whole.js";
@@ -16,7 +16,7 @@ import { partShare, type Share } from "./shares.js";
 import { type SplitPlan, type Subset, splitPlan } from "./split-plan.js";
 import { dependentsOf, planOf } from "./stack.js";
 
-export interface DecidedPart extends Pick<Settled, "result" | "code"> {
+export interface DecidedPart extends Pick<Settled, "result" | "code" | "staleFiles"> {
   /** Nothing is left: it was settled as a whole. */
   readonly isWhole: boolean;
   /** Absolute paths of the files concerned. */

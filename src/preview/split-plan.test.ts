@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { diffOf, hunksIn } from "./diff/plan-diff.js";
 import { type Plan, type PlannedChange, stampOf } from "./plan.js";
-import { diffOf, hunksIn } from "./plan-diff.js";
 import { splitPlan } from "./split-plan.js";
 
 function change(path: string, before: string, after: string): PlannedChange {

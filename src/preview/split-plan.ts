@@ -3,8 +3,8 @@
 
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
-import { compareChange } from "./compare-change.js";
-import type { Hunk } from "./file-diff.js";
+import { compareChange } from "./diff/compare-change.js";
+import type { Hunk } from "./diff/file-diff.js";
 import { withNeeded } from "./needed-changes.js";
 import { isOfFiles, type Plan, type PlannedChange, stampOf } from "./plan.js";
 
@@ -115,6 +115,7 @@ async function partOf(change: PlannedChange, choice: "all" | readonly number[]):
     throw new GalleyError(
       "stale_preview",
       `Hunks of ${path} cannot be chosen: the file was not as the preview says when it was made. Decide about all of it, or preview again.`,
+      { details: { files: [path] } },
     );
   const isChosen = (_: Hunk, index: number) => numbers.includes(index + 1);
   const onlyChosen = withHunks(before, hunks.filter(isChosen));

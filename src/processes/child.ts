@@ -1,11 +1,13 @@
 // The life of one child: its output, its end, and being stopped. Stopping is TERM to the group, two seconds, KILL to
 // the group, and then KILL to whatever else carries this child's marker.
 
+import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.js";
 import { ProcessOutput } from "./child-output.js";
-import { type Group, groupOf, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
+import { giveInput } from "./own-input.js";
+import { type Group, groupOf, killMarked, signalGroup, signalMembers, whenGroupGone } from "./process-table.js";
 import type { ProcessEnd, ProcessRequest } from "./processes.js";
 import type { Started } from "./start.js";
 
@@ -21,6 +23,8 @@ export interface ChildContext {
   readonly request: ProcessRequest;
   readonly clock: Clock;
   readonly marker: string;
+  /** The child is the helper of a confined command: where that one's standard error arrives, if it has one. */
+  readonly helper?: { readonly errorDescriptor: number | undefined } | undefined;
 }
 
 export class Child {
@@ -42,15 +46,14 @@ export class Child {
     const { request, clock } = context;
     this.#context = context;
     this.group = groupOf(pid);
-    const source = { stdout: process.stdout as Readable, stderr: process.stderr };
+    const source = { stdout: process.stdout as Readable, stderr: errorStream(process, context) };
     const sink = request.onOutput?.bind(request) ?? (() => undefined);
     this.#output = new ProcessOutput(source, sink, (error) => this.#fail(error));
     this.ended = new Promise<void>((resolve) => {
       this.#end = resolve;
     }).then(() => this.#result());
     process.on("exit", (code, signal) => this.#onExit(code, signal));
-    process.stdin?.on("error", () => {}); // a child need not read what it is given
-    process.stdin?.end(request.stdin);
+    giveInput(request.stdin, process.stdin);
 
     const cancelTimeout =
       request.timeoutMs === undefined ? undefined : clock.after(request.timeoutMs, () => void this.stop("timed_out"));
@@ -75,8 +78,10 @@ export class Child {
   }
 
   async #kill(): Promise<void> {
-    const { clock, marker, request } = this.#context;
-    signalGroup(this.group, "SIGTERM");
+    const { clock, marker, request, helper } = this.#context;
+    // The helper would take the command along at once: only the command is asked to end.
+    if (helper === undefined) signalGroup(this.group, "SIGTERM");
+    else signalMembers(this.group, "SIGTERM");
     const isGone = request.startsNoOthers
       ? await this.#within(stopGraceMs, this.#exited)
       : await whenGroupGone(this.group, clock, stopGraceMs);
@@ -125,4 +130,9 @@ export class Child {
     const exitCode = this.#exitCode ?? 128 + constants.signals.SIGKILL;
     return this.#stopped === undefined ? { exitCode } : { exitCode, stopped: this.#stopped };
   }
+}
+
+function errorStream({ stderr, stdio }: ChildProcess, { helper }: ChildContext): Readable | null {
+  if (helper === undefined) return stderr;
+  return helper.errorDescriptor === undefined ? null : (stdio[helper.errorDescriptor] as Readable);
 }

@@ -10,9 +10,11 @@ import { randomIds } from "../base/ids.js";
 import type { Log } from "../base/log.js";
 import { Child, stopGraceMs } from "./child.js";
 import { childEnvironment, type Environment } from "./child-environment.js";
+import { inputKind } from "./own-input.js";
 import { type Group, isGroupAlive, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
 import type { ProcessEnd, Processes, ProcessRequest } from "./processes.js";
 import { Reaper } from "./reaper.js";
+import type { BoxedCommand } from "./sandbox/box.js";
 import { type CommandLine, findProgram, findShell, findSystemProgram, limitedShell } from "./shell.js";
 import { type Spawn, start } from "./start.js";
 
@@ -40,6 +42,14 @@ export interface NodeProcessesOptions {
 
 export function createNodeProcesses(options: NodeProcessesOptions): Processes {
   return new NodeProcesses(options);
+}
+
+interface Running {
+  readonly request: ProcessRequest;
+  readonly command: CommandLine;
+  readonly env: Readonly<Record<string, string>>;
+  readonly marker: string;
+  readonly boxed?: BoxedCommand;
 }
 
 class NodeProcesses implements Processes {
@@ -77,26 +87,51 @@ class NodeProcesses implements Processes {
     if (request.signal?.aborted) return { exitCode: 143, stopped: "aborted" };
 
     const command = this.#commandLine(request);
-    const reaper = this.#ensureReaper(spawn);
     const marker = `${this.#id}:${++this.#count};`;
+    const marking = { [markerName]: `${this.#outerMarkers}${marker}` };
+    // bash takes a socket for a login over the network, and runs ~/.bashrc unless it is a shell within a shell.
+    const env = { SHLVL: "1", ...this.#environment, ...request.env, ...marking };
+    if (request.box === undefined) return await this.#runChild(spawn, { request, command, env, marker });
+    const boxed = await request.box.wrap(command, { cwd: request.cwd, env });
+    return await this.#runBoxed(spawn, boxed, { request, env: { ...boxed.env, ...marking }, marker });
+  }
+
+  async #runBoxed(spawn: Spawn, boxed: BoxedCommand, running: Omit<Running, "command">): Promise<ProcessEnd> {
+    let end: ProcessEnd;
+    try {
+      // Time has passed since the first look.
+      if (this.#shutdown !== undefined) throw new GalleyError("start_failed", "galley is shutting down.");
+      if (running.request.signal?.aborted) end = { exitCode: 143, stopped: "aborted" };
+      else end = await this.#runChild(spawn, { ...running, command: boxed.command, boxed });
+    } catch (error) {
+      await boxed.ended().catch(() => {}); // the first reason is the one to tell
+      throw error;
+    }
+    try {
+      return { ...end, box: await boxed.ended() };
+    } catch (error) {
+      if (end.stopped !== undefined) return { exitCode: 143, stopped: end.stopped }; // before it began
+      throw error;
+    }
+  }
+
+  async #runChild(spawn: Spawn, { request, command, env, marker, boxed }: Running): Promise<ProcessEnd> {
+    const reaper = this.#ensureReaper(spawn);
     const starting = start(spawn, command, {
-      cwd: request.cwd,
-      env: {
-        // bash takes a socket for a login over the network, and runs ~/.bashrc unless it is a shell within a shell.
-        SHLVL: "1",
-        ...this.#environment,
-        ...request.env,
-        [markerName]: `${this.#outerMarkers}${marker}`,
-      },
+      cwd: boxed?.cwd ?? request.cwd,
+      env,
       detached: true, // its own group and session
-      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", command.mergesOutput ? "ignore" : "pipe"],
+      stdio: [
+        inputKind(request.stdin, boxed !== undefined),
+        "pipe",
+        command.mergesOutput && boxed === undefined ? "ignore" : "pipe",
+        ...(boxed?.stdio ?? []),
+      ],
     });
     // No await once it has started: the child must react to an abort from here on.
-    const child = new Child(starting instanceof Promise ? await starting : starting, {
-      request,
-      clock: this.#clock,
-      marker,
-    });
+    const started = starting instanceof Promise ? await starting : starting;
+    boxed?.started(started.process);
+    const child = new Child(started, { request, clock: this.#clock, marker, helper: boxed });
     this.#running.add(child);
     this.#groups.add(child.group);
     reaper.watch(this.#groups);

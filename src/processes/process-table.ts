@@ -36,6 +36,23 @@ export function signalGroup(group: Group, signal: "SIGTERM" | "SIGKILL"): void {
   if (isGroupThere(group)) send(-group.pid, signal);
 }
 
+/** The members of the group but its first process: the helper of a confined command must live until the command ends. */
+export function signalMembers(group: Group, signal: "SIGTERM"): void {
+  if (!isGroupThere(group)) return;
+  for (const pid of processNames().map(Number))
+    if (pid !== group.pid && isRunningIn(group.pid, statOf(pid))) send(pid, signal);
+}
+
+/** By its start time, too. A process that ended and is not reaped yet counts as gone. */
+export function isProcessAlive({ pid, startTime }: Group): boolean {
+  const stat = statOf(pid);
+  return stat[19] === startTime && stat[0] !== "Z" && stat[0] !== "X";
+}
+
+export function killProcess(one: Group): void {
+  if (isProcessAlive(one)) send(one.pid, "SIGKILL");
+}
+
 /** Waits until no process of the group runs; false when one still does at the end. */
 export async function whenGroupGone(group: Group, clock: Clock, timeoutMs: number): Promise<boolean> {
   const deadline = clock.now() + timeoutMs;

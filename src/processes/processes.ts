@@ -2,6 +2,8 @@
 // unless asked, an environment that was put together on purpose, and an end that is always reported. What a command
 // leaves running in the background lives as long as galley does, and no longer.
 
+import type { Box, BoxReport } from "./sandbox/box.js";
+
 export interface ProcessRequest {
   /**
    * A shell command with the limits for the model's commands, or a program with its arguments. A program name without
@@ -12,12 +14,14 @@ export interface ProcessRequest {
   readonly cwd: string;
   /** On top of the allowed part of our own environment. Names were checked by `checkEnvironmentNames`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Confines it. Default: it has the user's rights. */
+  readonly box?: Box | undefined;
   /** A program that starts no others: to stop it is to end one process, which takes a millisecond. */
   readonly startsNoOthers?: boolean;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Written to standard input, which is then closed; default: no input at all. */
-  readonly stdin?: string | Uint8Array;
+  /** Written to standard input, which is then closed; or what we would read ourselves. Default: no input at all. */
+  readonly stdin?: string | Uint8Array | { readonly isOurs: true };
   /** For a shell command: both streams in one pipe, reported as stdout. The only way to keep their true order. */
   readonly mergesOutput?: boolean;
   /** It runs. What came before, mostly once in a session, is no part of its time. */
@@ -31,13 +35,16 @@ export interface ProcessRequest {
 
 /**
  * How a child ended. `run` throws only if the start fails (`not_found` for a missing program, `unsupported` for a
- * platform without process groups, `start_failed` for the rest) or if `onOutput` throws.
+ * platform without process groups, `start_failed` for the rest, also for a box that could not be made) or if `onOutput`
+ * throws.
  */
 export interface ProcessEnd {
   /** Of the child itself; for one that a signal ended 128 + its number. */
   readonly exitCode: number;
   /** Why we stopped it; absent where it ended by itself. */
   readonly stopped?: "aborted" | "timed_out";
+  /** What the box did. */
+  readonly box?: BoxReport;
 }
 
 export interface Processes {

@@ -21,6 +21,12 @@ export const InterruptMode = Type.Union([Type.Literal("immediate"), Type.Literal
 });
 export type InterruptMode = Static<typeof InterruptMode>;
 
+export const AccessMode = Type.Union(
+  [Type.Literal("read-only"), Type.Literal("stage"), Type.Literal("workspace"), Type.Literal("full")],
+  { expectation: "one of read-only, stage, workspace, full" },
+);
+export type AccessMode = Static<typeof AccessMode>;
+
 const text = Type.String({ expectation: "a string" });
 const flag = Type.Boolean({ expectation: "a boolean" });
 const ordinal = Type.Integer({ minimum: 1, expectation: "a whole number from 1" });
@@ -95,7 +101,16 @@ export const commandSchemaByType = {
     maxTokens: limit(Type.Integer({ minimum: 1 }), "a whole number from 1, or null"),
   }),
 
-  bash: command("bash", { command: text, excludeFromContext: Type.Optional(flag) }),
+  /** From the next call on. */
+  set_access: command("set_access", { access: AccessMode }),
+
+  /** `stage`: what it does to files is staged. `unsandboxed`: with the user's rights, whatever the access mode. */
+  bash: command("bash", {
+    command: text,
+    excludeFromContext: Type.Optional(flag),
+    stage: Type.Optional(flag),
+    unsandboxed: Type.Optional(flag),
+  }),
   abort_bash: command("abort_bash", {}),
 
   get_session_stats: command("get_session_stats", {}),

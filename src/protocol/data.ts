@@ -2,13 +2,13 @@
 // to the compiler: a handler for command C returns RpcData[C], and `void` means that the response has no `data`.
 
 import Type, { type Static, type TSchema } from "typebox";
-import { InterruptMode, QueueMode, type RpcCommandType } from "./commands.js";
+import { AccessMode, InterruptMode, QueueMode, type RpcCommandType } from "./commands.js";
 import { DiffPage } from "./diff.js";
 import { EntryBase } from "./entries.js";
 import { CompactionResult } from "./events.js";
 import { AgentMessage } from "./messages.js";
 import { Model, ThinkingLevel } from "./model.js";
-import { Change, PendingAction, PendingActionView, PendingOutcome } from "./pending.js";
+import { Change, FileChangeKind, PendingAction, PendingActionView, PendingOutcome } from "./pending.js";
 import { TodoPhase } from "./todos.js";
 
 const count = Type.Integer({ minimum: 0 });
@@ -32,13 +32,33 @@ export const ContextUsage = Type.Object({
 });
 export type ContextUsage = Static<typeof ContextUsage>;
 
-/** How commands are confined; `reason` says why it is weaker than asked. */
+/**
+ * How commands are confined; `reason` says why it is weaker than asked. `stage`: how a command is run that changes nothing
+ * before it is applied.
+ */
 export const SandboxState = Type.Object({
   mode: Type.Union([Type.Literal("workspace"), Type.Literal("read-only"), Type.Literal("off")]),
   mechanism: Type.String(),
+  network: Type.Union([Type.Literal("off"), Type.Literal("hosts"), Type.Literal("on")]),
+  stage: Type.Object({
+    mechanism: Type.Union([Type.Literal("overlay"), Type.Literal("copy"), Type.Literal("none")]),
+    reason: Type.Optional(Type.String()),
+  }),
   reason: Type.Optional(Type.String()),
 });
 export type SandboxState = Static<typeof SandboxState>;
+
+/** The working mode that holds; `custom` where the settings make none of the four. */
+export const AccessName = Type.Union([AccessMode, Type.Literal("custom")]);
+export type AccessName = Static<typeof AccessName>;
+
+/** What the agent may do with files and commands. */
+export const AccessState = Type.Object({
+  access: AccessName,
+  staging: Type.Union([Type.Literal("off"), Type.Literal("auto"), Type.Literal("all")]),
+  sandbox: SandboxState,
+});
+export type AccessState = Static<typeof AccessState>;
 
 export const SessionState = Type.Object({
   model: Type.Optional(Model),
@@ -71,6 +91,7 @@ export const SessionState = Type.Object({
   autoRetryEnabled: Type.Optional(Type.Boolean()),
   isRetrying: Type.Optional(Type.Boolean()),
   pendingActionCount: Type.Optional(count),
+  access: Type.Optional(AccessName),
   sandbox: Type.Optional(SandboxState),
   persistError: Type.Optional(Type.String()),
   /** Present where nothing keeps another program from writing the session file at the same time. */
@@ -78,6 +99,30 @@ export const SessionState = Type.Object({
   isSettled: Type.Optional(Type.Boolean()),
 });
 export type SessionState = Static<typeof SessionState>;
+
+/** What a staged command did to files: nothing of it is on the disk. */
+export const StagedEffects = Type.Object({
+  /** Absent where nothing changed. */
+  pendingId: Type.Optional(Type.String()),
+  files: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      kind: FileChangeKind,
+      type: Type.Optional(Type.Union([Type.Literal("symlink"), Type.Literal("directory")])),
+      added: Type.Optional(count),
+      removed: Type.Optional(count),
+      /** What a link points to. */
+      target: Type.Optional(Type.String()),
+      renamedFrom: Type.Optional(Type.String()),
+      protected: Type.Optional(Type.Literal(true)),
+    }),
+  ),
+  notStaged: Type.Array(Type.Object({ path: Type.String(), why: Type.String() })),
+  /** Ignored files that are in the view only. */
+  kept: Type.Object({ files: count, bytes: count }),
+  view: Type.Union([Type.Literal("overlay"), Type.Literal("copy")]),
+});
+export type StagedEffects = Static<typeof StagedEffects>;
 
 /** A non-zero exit is a result, not a failure; `exitCode` is absent when the command was cancelled or timed out. */
 export const BashResult = Type.Object({
@@ -92,6 +137,8 @@ export const BashResult = Type.Object({
   artifactId: Type.Optional(Type.String()),
   newCwd: Type.Optional(Type.String()),
   fullOutputPath: Type.Optional(Type.String()),
+  /** Of a staged command only. */
+  ...Type.Partial(StagedEffects).properties,
 });
 export type BashResult = Static<typeof BashResult>;
 
@@ -249,6 +296,7 @@ export const RpcData = {
   abort_retry: undefined,
 
   set_budget: BudgetState,
+  set_access: AccessState,
 
   bash: BashResult,
   abort_bash: undefined,

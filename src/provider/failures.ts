@@ -69,6 +69,12 @@ export function problemOfJson(body: string): Problem {
   return { message, failure: { kind: "invalid_request" } };
 }
 
+/** An answer of success that is a page for people, most often one to log in. */
+export function problemOfPage(body: string): Problem {
+  const message = `The service answered with a web page instead of a stream of events: ${excerpt(body, 200)}`;
+  return { message, failure: { kind: "invalid_request" } };
+}
+
 /** Anything thrown during a call: system errors, our own time limits, configuration errors. */
 export function problemOfException(thrown: unknown): Problem {
   if (thrown instanceof GalleyError) {

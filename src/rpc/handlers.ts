@@ -10,6 +10,7 @@ import { getState } from "./handlers/get-state.js";
 import { boundedImages } from "./handlers/images.js";
 import { negotiateProtocol } from "./handlers/negotiate-protocol.js";
 import { abortAndPrompt, prompt } from "./handlers/prompt.js";
+import { setAccess } from "./handlers/set-access.js";
 import { setHostTools } from "./handlers/set-host-tools.js";
 import { decisionOf, undone } from "./handlers/undo.js";
 
@@ -18,8 +19,8 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   abort_and_prompt: abortAndPrompt,
   abort_bash: ({ session }) => session.abortBash(),
   abort_retry: ({ session }) => session.abortRetry(),
-  bash: ({ session }, { command, excludeFromContext = false }) =>
-    session.executeBash(command, undefined, { excludeFromContext }),
+  bash: ({ session }, { command, excludeFromContext, stage, unsandboxed }) =>
+    session.executeBash(command, undefined, { excludeFromContext, stage, unsandboxed }),
   branch: ({ session }, { entryId }) => session.branch(entryId),
   clone: async ({ session }) => ({ cancelled: !(await session.clone()) }),
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),
@@ -69,6 +70,7 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
     session.resolvePendingAction({ ...decision, by: features.decider }),
   revise_pending_action: ({ session, features }, { pendingId, revision, path, hunk, text }) =>
     session.revisePendingAction({ pendingId, revision, path, hunk, text, by: features.decider }),
+  set_access: setAccess,
   set_auto_compaction: ({ session }, { enabled }) => session.setAutoCompactionEnabled(enabled),
   set_auto_retry: ({ session }, { enabled }) => session.setAutoRetryEnabled(enabled),
   set_budget: ({ session }, { maxCost, maxTurns, maxTokens }) => session.setBudget({ maxCost, maxTurns, maxTokens }),

@@ -1,7 +1,6 @@
 // The one place where the parts are connected. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process are independent.
 
-import { GalleyError } from "../base/errors.js";
 import { findContextFiles } from "../config/context-files.js";
 import { readPromptFiles } from "../config/prompt-files.js";
 import { findSessionPrompts, type SessionPrompts } from "../config/prompts/session-prompts.js";
@@ -22,7 +21,6 @@ import { levelNamed } from "../session/models/thinking.js";
 import type { AnyTool } from "../tools/tool.js";
 import { SessionAccess } from "./access/access-mode.js";
 import { createCallPolicy } from "./access/call-approval.js";
-import { noSandboxText, refusesCommands, sandboxState } from "./access/sandbox-policy.js";
 import { applyBeside, astEditBy } from "./ast-edit-function.js";
 import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js";
 import { sortGivenTools } from "./custom-tools.js";
@@ -32,6 +30,9 @@ import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
+import { confinedProcesses } from "./sandbox/confined-processes.js";
+import { createConfinement, type SessionConfinement } from "./sandbox/create-confinement.js";
+import type { SessionSandbox } from "./sandbox/session-sandbox.js";
 import { outputMask, resultMask } from "./secrets/result-masks.js";
 import { createBudget, recordedModel } from "./session-budget.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
@@ -66,19 +67,26 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const access = createToolAccess({ ...environment, permit }, options);
   const models = await findSessionModels(options, environment);
   const mode = new SessionAccess(environment.settings, options);
-  const prompt = await createSystemPrompt(options, environment, { ...access, mode });
+  const confined = createConfinement(options, {
+    ...{ environment, access: mode, askHost: options.askHost },
+  });
+  const { sandbox } = confined;
+  const prompt = await createSystemPrompt(options, environment, { ...access, mode, sandbox });
   const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));
   const opened = await openRecords(options, environment, access.workspace);
   const given = await sortGivenTools(options.customTools ?? []);
-  const tools = new SessionTools({ environment, access, changes, given, permit, dialogs: user?.dialogs }, options);
+  const tools = new SessionTools(
+    { environment, access, mode, confined, changes, given, permit, dialogs: user?.dialogs },
+    options,
+  );
   const { settings, log } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
   const asked = options.streamFn ?? streamWithKeys(streamByApi, models.keys);
   const stream = budget.meter(withLocalNotices(asked, { typeOf: models.serverTypeOf, log }));
-  const joined: Joined = { environment, access, models, changes, tools, stream };
+  const joined: Joined = { environment, access, models, changes, tools, stream, confined };
   const extensions = createExtensionManager(options, joined, given.custom);
   const prompts = findPrompts(options, environment, extensions);
-  const policy = policyOf(options, environment, { access: mode, user });
+  const policy = policyOf(options, environment, { access: mode, sandbox, user });
   const session = new AgentSession({
     ...opened,
     ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream, budget },
@@ -93,12 +101,16 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     systemPrompt: (active) => prompt.text(active, prompts),
     learnSurroundings: prompt.learn,
     settings: sessionSettingsOf(settings, options.mode),
-    sandbox: sandboxState(settings),
-    access: mode,
+    ...{ sandbox, access: mode },
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
   user?.attach(session);
+  confined.attach({
+    pending: tools.pending,
+    sessionId: () => session.sessionId,
+    isKept: () => session.sessionManager.isOnDisk,
+  });
   extensions?.attach(session, () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }));
   session.setUIContext(options.ui);
   // What was named for this start wins over the record.
@@ -115,6 +127,7 @@ interface Joined {
   readonly changes: ChangeWriter;
   readonly tools: SessionTools;
   readonly stream: StreamFunction;
+  readonly confined: SessionConfinement;
 }
 
 /** An injected workspace brings everything that writes: plans go through it, and the journal of the disk is not used. */
@@ -155,7 +168,7 @@ async function openRecords(
 async function createSystemPrompt(
   options: CreateAgentSessionOptions,
   environment: SessionEnvironment,
-  { workspace, processes, mode }: ToolAccess & { mode: SessionAccess },
+  { workspace, processes, mode, sandbox }: ToolAccess & { mode: SessionAccess; sandbox: SessionSandbox },
 ) {
   const { cwd, agentDir, env, log, roots, home, project } = environment;
   const disabled = environment.settings.get("disabledProviders");
@@ -167,8 +180,7 @@ async function createSystemPrompt(
     }));
   const promptFiles = readPromptFiles(agentDir, log);
   const surroundings = createSurroundings({
-    ...{ cwd, project, settings: environment.settings, clock: environment.clock, path: env.PATH },
-    isReadOnly: () => mode.isReadOnly,
+    ...{ cwd, project, settings: environment.settings, clock: environment.clock, path: env.PATH, mode, sandbox },
     processes: options.workspace ? undefined : processes, // a workspace of the host is not where our programs run
   });
   const defaultPrompt = defaultPromptIn(surroundings.text);
@@ -188,7 +200,7 @@ async function createSystemPrompt(
 /** Undefined where there are none. */
 function createExtensionManager(
   options: CreateAgentSessionOptions,
-  { environment, access, models, changes, tools, stream }: Joined,
+  { environment, access, models, changes, tools, stream, confined }: Joined,
   givenTools: readonly FoundTool[],
 ): ExtensionManager | undefined {
   const { cwd, agentDir, clock, env } = environment;
@@ -212,6 +224,7 @@ function createExtensionManager(
     ...environment,
     workspace,
     processes,
+    projectProcesses: confinedProcesses(processes, confined.commands),
     changes,
     models: source,
     givenTools,
@@ -267,12 +280,13 @@ function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQ
 
 /** What may run, and what the user is asked about. */
 function policyOf(
-  { approve, allowExec = false, askCall: ask }: CreateAgentSessionOptions,
-  { settings, project, cwd, log, agentDir, clock }: SessionEnvironment,
-  { access, user }: { access: SessionAccess; user: UserQuestions | undefined },
+  { approve, allowExec = false, askCall: ask, askEscalation }: CreateAgentSessionOptions,
+  { settings, project, cwd, log, agentDir, clock, secrets: { mask } }: SessionEnvironment,
+  { access, sandbox, user }: { access: SessionAccess; sandbox: SessionSandbox; user: UserQuestions | undefined },
 ): ApprovalPolicy {
   return createCallPolicy(approve, {
-    ...{ access, settings, allowExec, cwd, log, ask, confirm: user?.approveCall },
+    ...{ access, sandbox, settings, allowExec, cwd, log, mask, ask, confirm: user?.approveCall },
+    escalate: askEscalation ?? user?.escalate,
     root: project.writableRoot,
     allowForGood: async (line) =>
       (await import("./access/allow-for-good.js")).allowForGood(line, { agentDir, clock, settings }),
@@ -282,9 +296,9 @@ function policyOf(
 /** What the session does on the disk and with programs besides its tools. */
 function workOf(
   options: CreateAgentSessionOptions,
-  { environment, access }: Joined,
+  { environment, access, confined }: Joined,
   extensions: ExtensionManager | undefined,
-): Pick<AgentSessionDeps, "readMentions" | "runBash" | "exportPage" | "release"> {
+): Pick<AgentSessionDeps, "readMentions" | "runBash" | "runProgram" | "exportPage" | "release"> {
   const { cwd, log, settings, env } = environment;
   const { workspace, processes } = access;
   const isHostWorkspace = options.workspace !== undefined;
@@ -292,16 +306,22 @@ function workOf(
     readMentions: async (text) =>
       (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
     runBash: async (request, artifacts) => {
-      if (refusesCommands(settings)) throw new GalleyError("unsupported", noSandboxText);
-      const { command, excludeFromContext, signal } = request;
+      const { command, excludeFromContext, signal, stage, isUnsandboxed } = request;
       const outcome = await extensions?.runUserBash({ command, excludeFromContext, cwd }, signal);
       if (outcome) return outcome;
-      const { runCommand } = await import("../tools/output/run-command.js");
+      const { runPlaced } = await import("../tools/output/run-command.js");
       const { output } = toolSettingsOf(settings, env).bash ?? {};
       const timeoutSeconds = userCommandSeconds;
       const maskOutput = outputMask(environment);
-      return runCommand({ processes, artifacts, output, maskOutput }, { ...request, cwd, timeoutSeconds });
+      const running = { processes, artifacts, output, maskOutput };
+      const wish = { command, sourceToolName: "bash", stage, isUnsandboxed };
+      const { end, notes } = await confined.commands.run(wish, (place) =>
+        runPlaced(running, { ...request, cwd, timeoutSeconds }, place),
+      );
+      return { ...end, notes };
     },
+    runProgram: async (request) =>
+      (await import("./exec/run-program.js")).runProgram(request, { processes, confinement: confined.commands, cwd }),
     exportPage: async (source, outputPath) =>
       (await import("./export-page.js")).exportPage(source, {
         ...{ outputPath, workspace, isHostWorkspace, redact: environment.secrets.mask },
@@ -309,6 +329,7 @@ function workOf(
     release: async (modulesMs) => {
       await extensions?.shutdown(modulesMs);
       await processes.shutdown();
+      await confined.release();
     },
   };
 }

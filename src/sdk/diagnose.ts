@@ -13,19 +13,11 @@ import { usualKeyName } from "../provider/provider-list.js";
 import { languages } from "../tools/ast/languages.js";
 import { sharedParsers } from "../tools/ast/parsers.js";
 import { installedRipgrep } from "../tools/search/ripgrep.js";
-import { refusesCommands, sandboxReason } from "./access/sandbox-policy.js";
 import { type ExtensionLocation, findExtensionLocation, untrustedModules } from "./extensions/manage-extensions.js";
+import type { Finding } from "./finding.js";
 import { loadModelRegistry } from "./load-models.js";
 import { setKeyText } from "./models/list-models.js";
 import { createToolAccess } from "./tool-access.js";
-
-export interface Finding {
-  readonly name: string;
-  readonly isOk: boolean;
-  readonly text: string;
-  /** What to do about it. */
-  readonly mend?: string;
-}
 
 const leastNode = [20, 19] as const;
 const versionLimitMs = 5000;
@@ -40,7 +32,7 @@ export async function diagnose(cwd: string): Promise<Finding[]> {
       checkProgram("git", { file: "git", mend: "Install git, and see that it is on PATH." }, processes, home),
       checkRipgrep(processes, home),
       checkGrammars(),
-      [checkSandbox(location)],
+      checkSandbox(location),
       checkSettings(location),
       checkModels(location),
       checkTrust(location),
@@ -106,15 +98,8 @@ async function checkGrammars(): Promise<Finding[]> {
   }
 }
 
-function checkSandbox({ settings }: ExtensionLocation): Finding {
-  const name = "sandbox";
-  if (!refusesCommands(settings)) return { name, isOk: true, text: "none: commands run with your rights" };
-  const text = `${settings.get("sandbox")} is asked for and not available, so commands are refused: ${sandboxReason}`;
-  const mend =
-    settings.sourceOf("sandbox") === "project"
-      ? "The project's .galley/settings.json asks for it."
-      : "galley config set sandbox off  lets commands run with your rights.";
-  return { name, isOk: false, text, mend };
+async function checkSandbox(location: ExtensionLocation): Promise<Finding[]> {
+  return (await import("./sandbox/diagnose-sandbox.js")).diagnoseSandbox(location);
 }
 
 async function checkSettings({ settings }: ExtensionLocation): Promise<Finding[]> {

@@ -59,6 +59,7 @@ export type { AgentTool, AnyTool, ApprovalTier, ToolContext } from "../tools/too
 export { type AccessMode, accessModes } from "./access/access-mode.js";
 export { type ApprovalMode, approvalModes } from "./access/approval-policy.js";
 export type { CallAnswer, CallQuestion } from "./access/call-approval.js";
+export { type EscalationQuestion, escalationLines, escalationTitle } from "./access/escalation.js";
 export {
   type AstChange,
   type AstEditLocation,

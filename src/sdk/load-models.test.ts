@@ -98,7 +98,8 @@ describe("models", () => {
     const registry = await load();
     expect(registry.problems).toHaveLength(30);
     expect(warnings).toHaveLength(21);
-    expect(warnings[0]).toBe(`${at("models.json")}: providers.acme.models[0].api: is required here or at the provider`);
+    const place = `${at("models.json")}: line 1, column 77`;
+    expect(warnings[0]).toBe(`${place}: providers.acme.models[0].api: is required here or at the provider`);
     expect(warnings[20]).toBe("and 10 more of this kind");
   });
 

@@ -38,8 +38,11 @@ const maxReported = 20;
 export async function loadModelRegistry(options: LoadModelsOptions): Promise<ModelRegistry> {
   const { agentDir, env, disabledProviders = [], log } = options;
   const file = await loadModelsFile(agentDir, log);
-  const authFile = options.authStorage ?? (await loadAuthFile(join(agentDir, "auth.json"), log));
-  options.onSecrets?.(configuredSecrets(authFile, file.providers.values(), env));
+  const path = join(agentDir, "auth.json");
+  const stored = new Map(options.authStorage ? [] : await loadAuthFile(path, log));
+  const authFile = options.authStorage ?? stored;
+  const tellSecrets = () => options.onSecrets?.(configuredSecrets(authFile, file.providers.values(), env));
+  tellSecrets();
   const registry = new ModelRegistry({
     sources: {
       env,
@@ -52,6 +55,13 @@ export async function loadModelRegistry(options: LoadModelsOptions): Promise<Mod
     file,
     builtIns: catalogModels,
     disabledProviders,
+    async reloadKeys() {
+      if (options.authStorage) return; // its owner changes it
+      const fresh = await loadAuthFile(path, log);
+      stored.clear();
+      for (const [provider, key] of fresh) stored.set(provider, key);
+      tellSecrets();
+    },
   });
   report([...registry.problems.map(problemText), ...registry.warnings, ...suspectKeys(file, env)], log);
   return registry;
@@ -79,7 +89,11 @@ export async function loadModelsFile(agentDir: string, log: Log): Promise<Models
   if (found === undefined) return { path: yaml, providers: new Map(), problems: [], warnings: [] };
   if (!("text" in found)) return found;
   try {
-    return readModelsFile(await parseConfig(found), found.path);
+    const value = await parseConfig(found);
+    const file = readModelsFile(value, found.path);
+    if (file.problems.length === 0 && file.warnings.length === 0) return file;
+    const { findPlaces } = await import("../config/config-places.js"); // most files have no mistake
+    return readModelsFile(value, found.path, await findPlaces(found.text));
   } catch (error) {
     if (!GalleyError.is(error, "invalid_config")) throw error;
     return unreadableModelsFile(found.path, messageOf(error));
@@ -95,23 +109,26 @@ function readOrProblem(path: string): ConfigFile | ModelsFile | undefined {
   }
 }
 
-/** Unreadable, or with another mode than 0600: one line, and no key from it. */
+/** One that cannot be used: one line, and no key from it. */
 export async function loadAuthFile(path: string, log: Log): Promise<ReadonlyMap<string, string>> {
+  const { keys, warnings, problem } = await findStoredKeys(path);
+  report(problem === undefined ? warnings : [problem], log);
+  return keys;
+}
+
+/** `problem`: the file cannot be read, or has another mode than 0600. */
+export async function findStoredKeys(
+  path: string,
+): Promise<{ keys: ReadonlyMap<string, string>; warnings: readonly string[]; problem?: string }> {
+  const unusable = (problem: string) => ({ keys: new Map(), warnings: [], problem: `${path}: ${problem}` });
   try {
     const file = readConfigFile(path);
-    if (file === undefined) return new Map();
+    if (file === undefined) return { keys: new Map(), warnings: [] };
     const problem = authFileProblem(file);
-    if (problem !== undefined) {
-      log.warn(`${path}: ${problem}`);
-      return new Map();
-    }
-    const { keys, warnings } = readAuthFile((await parseConfig(file)) ?? {}, path);
-    report(warnings, log);
-    return keys;
+    return problem === undefined ? readAuthFile((await parseConfig(file)) ?? {}, path) : unusable(problem);
   } catch (error) {
     if (!(error instanceof GalleyError)) throw error;
-    log.warn(`${path}: ${error.message}`);
-    return new Map();
+    return unusable(error.message);
   }
 }
 

@@ -52,7 +52,6 @@ export function sessionSettingsOf(settings: Settings, mode?: CreateAgentSessionO
       ttlMs: settings.get("resolve.ttlSeconds") * 1000,
       decider: deciderOf(settings, mode),
       requireUser: settings.get("resolve.requireUser"),
-      staging: settings.get("staging"),
     },
     blockImages: settings.get("images.blockImages"),
     steeringMode: settings.get("steeringMode"),

@@ -1,14 +1,13 @@
 // Why a session has no language model to ask, for a front end that must not let the planner pass for one.
 
 import { join } from "node:path";
-import type { Log } from "../base/log.js";
 import { type Environment, loginCommand, noKeyText } from "../provider/credentials.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { problemText } from "../provider/models/models-file.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel } from "../provider/provider.js";
 import { keyNames } from "../provider/provider-list.js";
-import { loadAuthFile } from "./load-models.js";
+import { findStoredKeys } from "./load-models.js";
 
 export type NoModelReason =
   /** Nothing at all is set up: the planner may answer what it understands. */
@@ -21,7 +20,6 @@ export type NoModelReason =
 export interface ModelSurroundings {
   readonly agentDir: string;
   readonly env: Environment;
-  readonly log: Log;
 }
 
 /** `model`: the one that was chosen for the session. Undefined: it can be asked. */
@@ -38,8 +36,18 @@ export async function whyNoModel(
   const known = registry.all().filter((candidate) => candidate !== plannerModel);
   if (known.length > 0) return { kind: "unusable", text: keyText(known, registry) };
   if (registry.hasProviders) return { kind: "unusable", text: noModelsText(around.agentDir) };
-  const key = environmentKey(around.env) ?? (await storedKey(around));
-  return key === undefined ? { kind: "unconfigured" } : { kind: "unusable", text: keyOnlyText(key, around.agentDir) };
+  const key = environmentKey(around.env);
+  return key === undefined ? whyNoStoredKey(around) : { kind: "unusable", text: keyOnlyText(key, around.agentDir) };
+}
+
+/** Of a file that cannot be used, its keys are not known. */
+async function whyNoStoredKey({ agentDir }: ModelSurroundings): Promise<NoModelReason> {
+  const path = join(agentDir, "auth.json");
+  const { keys, problem } = await findStoredKeys(path);
+  if (problem !== undefined) return { kind: "unusable", text: problem };
+  const [provider] = keys.keys();
+  if (provider === undefined) return { kind: "unconfigured" };
+  return { kind: "unusable", text: keyOnlyText(`${path} holds a key for ${provider}`, agentDir) };
 }
 
 function keyText(models: readonly ProviderModel[], registry: ModelRegistry): string {
@@ -84,10 +92,4 @@ function environmentKey(env: Environment): string | undefined {
   const names = [...keyNames.values()].flat().filter((name) => vendorName.test(name));
   const found = names.find((name) => Object.hasOwn(env, name) && env[name]?.trim());
   return found === undefined ? undefined : `${found} is set`;
-}
-
-async function storedKey({ agentDir, log }: ModelSurroundings): Promise<string | undefined> {
-  const path = join(agentDir, "auth.json");
-  const [provider] = (await loadAuthFile(path, log)).keys();
-  return provider === undefined ? undefined : `${path} holds a key for ${provider}`;
 }

@@ -191,7 +191,8 @@ function changesIn(location: PendingLocation): ChangeWriter {
   });
 }
 
-function notWritable(reason: string): GalleyError {
+/** What keeps another process from deciding in a session. */
+export function notWritable(reason: string): GalleyError {
   const [isHeld, pid = ""] = / is in use by another galley( \(pid \d+\))?$/.exec(reason) ?? [];
   if (isHeld === undefined)
     return new GalleyError("start_failed", `The session cannot be changed here: ${reason}. Nothing was decided.`);

@@ -79,6 +79,8 @@ export async function chooseModels(options: NoModelOptions, around: Surroundings
   const named = rolePatterns(options.modelRoles ?? {}, around);
   const roles = findRoles(registry, named, around);
   const initial = initialModel(registry, options, { usual: roles.get("default"), scope });
+  if (options.apiKey !== undefined && initial.model === plannerModel && !isModelNamed(options))
+    throw new GalleyError("usage", "The key of --api-key is for no model: name one with --model PROVIDER/ID.");
   // A one-shot run has nothing to answer before its prompt, so it looks for a model at once.
   const isLooking = options.onNoModel && !options.streamFn && !isModelNamed(options) && !isPlannerUsual(roles);
   const found = isLooking && initial.model === plannerModel ? await discovery.useFirstChoice() : undefined;
@@ -112,6 +114,7 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
     noKeyText: (model) => noKeyText(model.provider, registry.keyVariable(model)),
     ...(mayDiscover && { discover: (current, how) => discovery.forPrompt(current, how) }),
     learn: (provider, modelId) => discovery.learnNamed({ provider, model: modelId }),
+    reloadKeys: registry.reloadKeys,
     scope,
     roles,
     requestSettings: requestSettings(options.providerSessionId, around),

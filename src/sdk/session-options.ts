@@ -21,6 +21,7 @@ import type { StreamRule } from "../session/rules/rule.js";
 import type { AccessMode } from "./access/access-mode.js";
 import type { ApprovalMode } from "./access/approval-policy.js";
 import type { CallAnswer, CallQuestion } from "./access/call-approval.js";
+import type { EscalationQuestion } from "./access/escalation.js";
 import type { Resume } from "./choose-record.js";
 import type { GivenTool } from "./custom-tools.js";
 import type { ExtensionOptions } from "./extensions/load-session-extensions.js";
@@ -80,12 +81,21 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   permit?: Permit;
   /** Policy for every tool call that is about to run; default: all may. */
   approve?: ApprovalPolicy;
-  /** What the agent may do, unless `staging` or `sandbox` is set; default: as they say. `session.setAccess` changes it. */
+  /** What the agent may do; default: as the settings say, else `defaultAccess`. `session.setAccess` changes it. */
   access?: AccessMode;
+  /** What the agent may do unless the settings or `access` say something; default `full`. */
+  defaultAccess?: AccessMode;
   /** Which calls the user is asked about, unless the user set `approval.mode`; default `never`. */
   approval?: ApprovalMode;
   /** Shows the user a call that waits for an answer; default: a yes or no through `ui`. */
   askCall?: (question: CallQuestion) => Promise<CallAnswer>;
+  /** Shows the user a command that wants to leave the sandbox; only `true` is a yes. Default: through `ui`. */
+  askEscalation?: (question: EscalationQuestion) => Promise<boolean>;
+  /**
+   * Asks the user about a host that a confined command wants to reach: `once`, `session`, `always` or `no`; silence is no.
+   * Default: commands reach no host that `bash.hosts` does not list.
+   */
+  askHost?: (host: string, signal: AbortSignal) => Promise<"once" | "session" | "always" | "no">;
   /** Commands may run although every change is staged; their own changes are not staged. */
   allowExec?: boolean;
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */

@@ -8,6 +8,8 @@ import type { SessionToolDeps } from "../session/agent-session-deps.js";
 import { createMemoryChangeWriter } from "../testing/memory-change-writer.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
+import { SessionAccess } from "./access/access-mode.js";
+import { createConfinement } from "./sandbox/create-confinement.js";
 import { findSessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 import { SessionTools, type SessionToolsDeps } from "./session-tools.js";
@@ -27,8 +29,10 @@ async function setUp(options: CreateAgentSessionOptions = {}, deps: Partial<Sess
   const access = createToolAccess({ ...environment, permit: undefined });
   const changes = createMemoryChangeWriter(createMemoryWorkspace({}));
   const given = { agent: [], custom: [] };
+  const mode = new SessionAccess(environment.settings);
+  const confined = createConfinement({}, { environment, access: mode });
   const tools = new SessionTools(
-    { environment, access, changes, given, permit: undefined, dialogs: undefined, ...deps },
+    { environment, access, mode, confined, changes, given, permit: undefined, dialogs: undefined, ...deps },
     options,
   );
   const undo = vi.fn();

@@ -10,8 +10,10 @@ import { createResolve } from "../tools/resolve.js";
 import type { Staging } from "../tools/staging.js";
 import type { AnyTool, Dialogs } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
+import type { SessionAccess } from "./access/access-mode.js";
 import { type GivenTools, withoutReplaced } from "./custom-tools.js";
 import type { ToolsInstead } from "./extensions/tool-makers.js";
+import type { SessionConfinement } from "./sandbox/create-confinement.js";
 import { outputMask } from "./secrets/result-masks.js";
 import { selectTools } from "./select-tools.js";
 import type { SessionEnvironment } from "./session-environment.js";
@@ -22,6 +24,8 @@ import { stagingOf } from "./tool-staging.js";
 export interface SessionToolsDeps {
   readonly environment: SessionEnvironment;
   readonly access: ToolAccess;
+  readonly mode: SessionAccess;
+  readonly confined: SessionConfinement;
   readonly changes: ChangeWriter;
   readonly given: GivenTools;
   readonly permit: Permit | undefined;
@@ -42,6 +46,12 @@ export class SessionTools {
     this.#options = options;
   }
 
+  /** Of the session; it is made together with the tools. */
+  get pending(): SessionToolDeps["pending"] {
+    if (!this.#pending) throw new GalleyError("unsupported", "The tools of the session are not made yet.");
+    return this.#pending;
+  }
+
   /** How the session's tools stage; undefined before they are made. */
   get staging(): Staging | undefined {
     return this.#own?.staging;
@@ -49,15 +59,17 @@ export class SessionTools {
 
   /** Called once, by the session. `reserve` is given the names that no extension may take. */
   create(session: SessionToolDeps, reserve: (names: readonly string[]) => void): readonly AnyTool[] {
-    const { environment, access, changes, given, dialogs } = this.#deps;
+    const { environment, access, mode, confined, changes, given, dialogs } = this.#deps;
+    const { kept, commands: confinement } = confined;
     const { clock, settings, env } = environment;
     const { toolNames, overrideBuiltins, persist: isPersistent = false } = this.#options;
-    const staging = stagingOf(session.pending, { changes, settings });
+    const staging = stagingOf(session.pending, { changes, access: mode, kept });
     this.#pending = session.pending;
     this.#own = {
       ...{ todos: session.todos, artifacts: session.artifacts },
       ...{ ...access, staging, clock, isPersistent, dialogs, settings: toolSettingsOf(settings, env) },
       maskOutput: outputMask(environment),
+      confinement,
     };
     const builtIn = createBuiltInTools(this.#own);
     const others = toolNames?.filter((name) => name !== "undo");
@@ -68,23 +80,28 @@ export class SessionTools {
     const added = [...given.agent, resolve];
     const known = [...builtIn, undo];
     reserve([...known, ...added, ...given.custom.map(({ tool }) => tool)].map(({ name }) => name));
-    const kept = withoutReplaced([...chosen, undo], given, { overrideBuiltins, known, reserved: resolve.name });
-    return [...kept, ...added];
+    const remaining = withoutReplaced([...chosen, undo], given, { overrideBuiltins, known, reserved: resolve.name });
+    return [...remaining, ...added];
   }
 
   /** The built-in tools, as they would be in another directory; none before the session's own are made. */
-  in(cwd: string, { processes: given, autoResize }: ToolsInstead = {}): readonly AnyTool[] {
+  in(cwd: string, { processes: given, autoResize, runsElsewhere }: ToolsInstead = {}): readonly AnyTool[] {
     if (!this.#own || !this.#pending) return [];
-    const { environment, access, changes, permit } = this.#deps;
+    const { environment, access, mode, changes, permit } = this.#deps;
+    const { kept } = this.#deps.confined;
     const { settings: usual } = this.#own;
     const read = { ...usual.read, ...(autoResize === undefined ? {} : { autoResize }) };
-    const own = { ...this.#own, settings: { ...usual, read }, ...(given ? { processes: given } : {}) };
+    const own = {
+      ...{ ...this.#own, settings: { ...usual, read } },
+      ...(given ? { processes: given } : {}),
+      ...(runsElsewhere ? { confinement: undefined } : {}),
+    };
     if (cwd === environment.cwd) return createBuiltInTools(own);
     if (this.#options.workspace) throw new GalleyError("unsupported", onlyHereText);
     const { agentDir, env, settings, clock, log } = environment;
     const { processes } = access;
     const there = createToolAccess({ cwd, agentDir, env, settings, clock, log, permit }, { processes });
-    const staging = stagingOf(this.#pending, { changes, settings, workspace: there.workspace });
+    const staging = stagingOf(this.#pending, { changes, access: mode, workspace: there.workspace, kept });
     return createBuiltInTools({ ...own, ...there, staging, ...(given ? { processes: given } : {}) });
   }
 }

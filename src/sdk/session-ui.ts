@@ -10,6 +10,7 @@ import type { Plan } from "../preview/plan.js";
 import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import type { ApprovalRequest } from "../session/approval.js";
 import type { AnyTool, DialogOptions, Dialogs } from "../tools/tool.js";
+import { type EscalationQuestion, escalationLines, escalationTitle } from "./access/escalation.js";
 
 /** What a front end or a host can do for its user, as far as it can. */
 export type SessionUI = Partial<ToolUI>;
@@ -19,6 +20,7 @@ export interface UserQuestions {
   readonly permit: Permit;
   readonly dialogs: Dialogs;
   readonly approveCall: (request: ApprovalRequest) => Promise<boolean>;
+  readonly escalate: (question: EscalationQuestion) => Promise<boolean>;
   readonly confirmApply: NonNullable<AgentSessionDeps["confirm"]>;
   readonly confirmProtected: NonNullable<AgentSessionDeps["confirmProtected"]>;
   /** From then on, stopping the session's work also cancels a question about a file. */
@@ -38,6 +40,7 @@ export function createUserQuestions(
     permit: permitBy(live.ui, () => session?.questionSignal),
     dialogs: dialogsOf(live.ui),
     approveCall: callApprovalBy(live.ui),
+    escalate: escalationBy(live.ui),
     confirmApply: applyConfirmationBy(live.ui),
     confirmProtected: protectedConfirmationBy(live.ui),
     attach(made) {
@@ -62,6 +65,12 @@ function asExtra({ timeoutMs, ...extra }: DialogOptions = {}) {
 export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
   return ({ tool, args, signal }) =>
     ui.confirm(`Run ${writtenOut(tool.name)}?`, cut(callLines(tool, args).join("\n")), { signal });
+}
+
+/** Whether one command may run outside the sandbox. */
+export function escalationBy(ui: ToolUI): (question: EscalationQuestion) => Promise<boolean> {
+  return (question) =>
+    ui.confirm(escalationTitle, cut(escalationLines(question).join("\n")), { signal: question.signal });
 }
 
 /** The whole call for a user who decides about it. */
@@ -115,7 +124,7 @@ export function applyConfirmationBy(ui: ToolUI): NonNullable<AgentSessionDeps["c
 }
 
 async function planText({ changes }: Plan): Promise<string> {
-  const { diffOf } = await import("../preview/plan-diff.js");
+  const { diffOf } = await import("../preview/diff/plan-diff.js");
   let text = "";
   for (const [index, change] of changes.entries()) {
     if (text.length > maxShownLength) return `${text}⟨${changes.length - index} more files⟩`;

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
-import { Settings, type SettingsOptions } from "../config/settings/settings.js";
+import { Settings } from "../config/settings/settings.js";
 import { findProject } from "../files/paths/find-roots.js";
 import { createNodeProcesses } from "../processes/node-processes.js";
 import type { Processes } from "../processes/processes.js";
+import type { SandboxState } from "../protocol/data.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { openSession } from "../testing/open-session.js";
 import { say } from "../testing/scripted-model.js";
@@ -36,10 +37,29 @@ function realProcesses(): Processes {
   return processes;
 }
 
-function around(cwd: string, { processes = realProcesses(), staging = "auto", clock = manualClock() } = {}) {
-  const overrides = new Map([["staging", staging]]) as NonNullable<SettingsOptions["overrides"]>;
+function around(
+  cwd: string,
+  {
+    processes = realProcesses(),
+    staging = "auto",
+    clock = manualClock(),
+    sandbox = {},
+  }: {
+    processes?: Processes;
+    staging?: "auto" | "all";
+    clock?: ReturnType<typeof manualClock>;
+    sandbox?: Partial<SandboxState>;
+  } = {},
+) {
   const project = findProject({ cwd, home: "/nowhere" });
-  return createSurroundings({ cwd, project, settings: new Settings({ overrides }), clock, path: env.PATH, processes });
+  const state: SandboxState = {
+    ...{ mode: "off", mechanism: "none", network: "on", stage: { mechanism: "overlay" } },
+    ...sandbox,
+  };
+  return createSurroundings({
+    ...{ cwd, project, settings: new Settings(), clock, path: env.PATH, processes },
+    ...{ mode: { staging }, sandbox: { state } },
+  });
 }
 
 describe("the surroundings", () => {
@@ -59,6 +79,27 @@ describe("the surroundings", () => {
     expect(it.text().split("\n")).toEqual(without.toSpliced(2, 0, "Git: branch trunk, no uncommitted changes"));
   });
 
+  it("tell where commands may write and what they reach", () => {
+    const said = (sandbox: Partial<SandboxState>, staging: "auto" | "all" = "auto") =>
+      around("/tmp", { sandbox, staging })
+        .text()
+        .split("\n")
+        .find((line) => /sandbox/i.test(line));
+    const rest = "Staging auto: previews wait to be applied; other tools write at once.";
+    const bubblewrap = { mechanism: "bubblewrap" };
+    expect(said({ mode: "workspace", ...bubblewrap, network: "off" })).toBe(
+      `Sandbox: the project is writable, no network. ${rest}`,
+    );
+    expect(said({ mode: "workspace", ...bubblewrap, network: "hosts" })).toContain("network by allow list");
+    expect(said({ mode: "workspace" })).toBe(`No sandbox: commands are refused. ${rest}`);
+    const readOnly = said({ mode: "read-only", ...bubblewrap, network: "off" }, "all");
+    expect(readOnly).toBe(
+      "Sandbox: read-only, no network. Staging all: every file change is a preview that waits for review.",
+    );
+    const none = { mechanism: "none", reason: "none" } as const;
+    expect(said({ stage: none }, "all")).not.toContain("commands");
+  });
+
   it("tell of uncommitted changes and of staging, and are less than 600 bytes for any path", async () => {
     const root = repository();
     appendFileSync(join(root, "src/a.txt"), "two\n");
@@ -66,7 +107,9 @@ describe("the surroundings", () => {
     await dirty.learn();
     expect(dirty.text()).toContain("\nGit: branch trunk, uncommitted changes\n");
     expect(dirty.text()).toContain(`\nWorking directory: ${root}, the project root`);
-    expect(dirty.text()).toContain("Staging all: every file change is a preview that waits for review.");
+    expect(dirty.text()).toContain(
+      "Staging all: every file change, also of commands, is a preview that waits for review.",
+    );
     const deep = join(root, ...Array.from({ length: 20 }, () => "é".repeat(100)));
     mkdirSync(deep, { recursive: true });
     const long = around(deep, { staging: "all" });

@@ -10,13 +10,16 @@ import type { Project } from "../files/paths/find-roots.js";
 import { printable } from "../files/paths/resolve-path.js";
 import type { Processes } from "../processes/processes.js";
 import { findShell } from "../processes/shell.js";
+import type { SandboxState } from "../protocol/data.js";
+import type { SessionAccess } from "./access/access-mode.js";
+import { notTriedText, type SessionSandbox } from "./sandbox/session-sandbox.js";
 
 export interface SurroundingsOptions {
   readonly cwd: string;
   readonly project: Project;
   readonly settings: Settings;
-  /** No command runs. */
-  isReadOnly?(): boolean;
+  readonly mode: Pick<SessionAccess, "staging">;
+  readonly sandbox: Pick<SessionSandbox, "state">;
   readonly clock: Clock;
   /** Where programs are searched; undefined: commands run elsewhere, and neither shell nor git is known. */
   readonly path: string | undefined;
@@ -34,7 +37,7 @@ const deadlineMs = 300;
 const maxBranchLength = 80;
 
 export function createSurroundings(options: SurroundingsOptions): Surroundings {
-  const { cwd, project, settings, clock, processes } = options;
+  const { cwd, project, clock, processes } = options;
   let learning: Promise<void> | undefined;
   let isLearned = false;
   let git: string | undefined;
@@ -45,7 +48,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
       `Date: ${dateAt(clock.now())}`,
       `Platform: ${process.platform} ${process.arch}${shell === "" ? "" : `, shell ${shell}`}`,
       ...(git === undefined ? [] : [`Git: ${git}`]),
-      `No sandbox. ${stagingTexts[settings.get("staging")]}${options.isReadOnly?.() ? " Commands are refused." : ""}`,
+      `${sandboxText(options.sandbox.state)} ${stagingText(options)}`,
     ];
   };
   return {
@@ -62,11 +65,30 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
   };
 }
 
+const networkTexts = { off: "no network", hosts: "network by allow list", on: "network" };
+
+/** Where commands may write, and what they reach. */
+function sandboxText({ mode, mechanism, network }: SandboxState): string {
+  if (mode === "off") return "No sandbox.";
+  if (mechanism === "none") return "No sandbox: commands are refused.";
+  const where = mode === "read-only" ? "read-only" : "the project is writable";
+  return `Sandbox: ${where}, ${networkTexts[network]}.`;
+}
+
 const stagingTexts = {
   off: "Staging off: tools write at once.",
   auto: "Staging auto: previews wait to be applied; other tools write at once.",
   all: "Staging all: every file change is a preview that waits for review.",
 };
+
+function stagingText({ mode: { staging }, sandbox }: SurroundingsOptions): string {
+  const { mode, stage } = sandbox.state;
+  // What was not tried yet is taken for possible: a refused command says why.
+  const isPossible = mode !== "read-only" && (stage.mechanism !== "none" || stage.reason === notTriedText);
+  return staging === "all" && isPossible
+    ? stagingTexts.all.replace("change", "change, also of commands,")
+    : stagingTexts[staging];
+}
 
 /** Of the user's time zone. */
 function dateAt(now: number): string {

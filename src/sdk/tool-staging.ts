@@ -1,25 +1,36 @@
-// What the built-in tools are told about staging, from the settings and the session's pending actions.
+// What the built-in tools are told about staging, from the session's working mode and its pending actions.
 
-import type { Settings } from "../config/settings/settings.js";
 import type { Workspace } from "../files/workspace.js";
 import type { PendingActions } from "../pending/pending.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
+import { typeAfter } from "../preview/plan.js";
 import { actionsNeeded, planOf, stagedFor } from "../preview/stack.js";
-import type { Staging } from "../tools/staging.js";
+import type { KeptFiles, Staging } from "../tools/staging.js";
+import type { SessionAccess } from "./access/access-mode.js";
 
 /** `workspace`: whose rules count for what is written at once; default: the session's. */
 export function stagingOf(
   pending: PendingActions,
-  { changes: writer, settings, workspace }: { changes: ChangeWriter; settings: Settings; workspace?: Workspace },
+  {
+    changes: writer,
+    access,
+    workspace,
+    kept,
+  }: { changes: ChangeWriter; access: SessionAccess; workspace?: Workspace; kept?: () => KeptFiles | undefined },
 ): Staging {
   return {
-    mode: () => settings.get("staging"),
+    mode: () => access.staging,
     stage: (action) => pending.stage(action),
     staged: (path) =>
-      stagedFor(pending.store, path).map(({ id, change: { kind, after } }) => ({
+      stagedFor(pending.store, path).map(({ id, change }) => ({
         id,
-        bytes: kind === "delete" ? undefined : after,
+        bytes: change.kind === "delete" ? undefined : change.after,
+        type: typeAfter(change),
+        mode: change.mode,
       })),
+    get kept() {
+      return kept?.();
+    },
     stagedPaths: () => [
       ...new Set(pending.store.list().flatMap((stored) => planOf(stored)?.changes.map(({ path }) => path) ?? [])),
     ],

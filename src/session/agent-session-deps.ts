@@ -8,7 +8,8 @@ import type { ChangeHistory } from "../pending/change-history.js";
 import type { PendingActions } from "../pending/pending.js";
 import type { ChangeWriter } from "../preview/change-writer.js";
 import type { SettleContext } from "../preview/decision.js";
-import type { SandboxState } from "../protocol/data.js";
+import type { AccessMode } from "../protocol/commands.js";
+import type { AccessState, SandboxState } from "../protocol/data.js";
 import type { FileMentionMessage } from "../protocol/messages.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
@@ -17,6 +18,7 @@ import type { SessionRecord } from "../record/record.js";
 import type { AnyTool, ArtifactSource } from "../tools/tool.js";
 import type { ApprovalPolicy } from "./approval.js";
 import type { BashRunOutcome, BashRunRequest } from "./bash/bash-execution.js";
+import type { ProgramOutcome, ProgramRequest } from "./bash/program.js";
 import type { Budget } from "./budget/budget.js";
 import type { ModelSource } from "./models/model-source.js";
 import type { PromptLibrary } from "./prompt-library.js";
@@ -43,15 +45,24 @@ export interface RecordSource {
   open(path: string, ask: <Answer>(question: () => Promise<Answer>) => Promise<Answer>): Promise<SessionRecord>;
 }
 
+/** How commands are confined at this moment. */
+export interface SandboxView {
+  /** As far as it is known. */
+  readonly state: SandboxState;
+  /** Finds out what this machine can do; undefined where there is nothing to find out. Never rejects. */
+  learn(): Promise<void> | undefined;
+}
+
 /** What the agent may do with files and commands. A change holds from the next call on. */
 export interface AccessControl {
   readonly mode: AccessMode | "custom";
+  readonly staging: AccessState["staging"];
   choose(mode: AccessMode): void;
   /** Which calls the user is asked about. */
   readonly approval: "never" | "unconfined" | "ask" | "ask-writes";
 }
 
-export type AccessMode = "read-only" | "stage" | "workspace" | "full";
+export type { AccessMode };
 
 export interface AgentSessionDeps {
   readonly cwd: string;
@@ -85,11 +96,13 @@ export interface AgentSessionDeps {
   /** Asks the user whether protected paths may be written; absent where no user can be asked. */
   confirmProtected?: SettleContext["confirmProtected"] | undefined;
   /** How commands are confined; default: not at all. */
-  readonly sandbox?: SandboxState;
+  readonly sandbox?: SandboxView;
   /** The working mode; absent: a session that has none. */
   readonly access?: AccessControl;
   /** Runs a command for the user; absent where there are no processes. */
   runBash?(request: BashRunRequest, artifacts: ArtifactSource): Promise<BashRunOutcome>;
+  /** Runs a program for the user; absent where there are no processes. */
+  runProgram?(request: ProgramRequest): Promise<ProgramOutcome>;
   /** Writes the session as an HTML page, and returns its absolute path. */
   exportPage(source: NamedPageSource, outputPath: string | undefined): Promise<string>;
   /** Ends what lives as long as the session; extensions get `modulesMs` for their shutdown. Never rejects. */

@@ -1,7 +1,6 @@
 // One conversation and the agent that leads it, as programs use it. A short class: it owns the parts of the session,
 // and every call goes to the part that knows. Safe to call at any moment; every prompt ends in `agent_settled`.
 
-import { GalleyError } from "../base/errors.js";
 import type { Subscriber } from "../loop/event-stream.js";
 import type { ChangeListOptions, Undone, UndoRequest } from "../pending/change-history.js";
 import { decidePending, type PendingDecision } from "../pending/decide-pending.js";
@@ -23,6 +22,10 @@ import type { ProviderModel } from "../provider/provider.js";
 import type { AnyTool } from "../tools/tool.js";
 import type { AddedTool } from "./active-tools.js";
 import type { AgentSessionDeps } from "./agent-session-deps.js";
+import type { BashOptions } from "./bash/bash-execution.js";
+import { executeProgram } from "./bash/execute-program.js";
+import type { ProgramOutcome, ProgramRequest } from "./bash/program.js";
+import { forceTool } from "./models/force-tool.js";
 import type { CycledModel } from "./models/model-control.js";
 import { type PromptOptions, prompt } from "./prompt.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
@@ -257,7 +260,9 @@ export class AgentSession extends SessionView {
 
   /** For extensions: in the store at once, on record soon after. Returns its id. */
   stagePendingAction(action: NewAction): string {
-    return this.internals.pending.store.push(action);
+    // A plan survives the process and waits for the user, like those of our own tools; a callback cannot wait.
+    const isForReview = action.isForReview ?? (action.work.kind === "plan" && this.staging === "all");
+    return this.internals.pending.store.push({ ...action, isForReview });
   }
 
   /** The id for an action that is staged later. */
@@ -288,12 +293,13 @@ export class AgentSession extends SessionView {
   // The user's own commands, and todos
 
   /** Runs beside the agent; its result becomes part of the conversation, after the run if one is active. */
-  executeBash(
-    command: string,
-    onChunk?: (text: string) => void,
-    options: { excludeFromContext?: boolean } = {},
-  ): Promise<BashResult> {
+  executeBash(command: string, onChunk?: (text: string) => void, options: BashOptions = {}): Promise<BashResult> {
     return this.internals.bash.execute(command, onChunk, options);
+  }
+
+  /** One program without a shell, beside the agent and outside the conversation; what it stages is pending. */
+  executeProgram(request: ProgramRequest): Promise<ProgramOutcome> {
+    return executeProgram(this.internals.deps, request);
   }
 
   /** Ends what runs now; a success when nothing does. */
@@ -373,17 +379,7 @@ export class AgentSession extends SessionView {
 
   /** Makes the next model call use this tool, and the one after it none. */
   setForcedToolChoice(name: string): void {
-    if (!this.tools.some((tool) => tool.name === name))
-      throw new GalleyError("invalid_argument", `Tool "${name}" is not currently active.`);
-    if (!this.model || this.model.compat?.supportsToolChoice === false)
-      throw new GalleyError("unsupported", "Current model does not support forcing a specific tool.");
-    this.toolChoiceQueue.pushSequence([{ type: "tool", name }, "none"], {
-      label: "user-force",
-      onResolved: () => {
-        this.internals.wasForced = true;
-      },
-      onRejected: (reason) => (reason === "aborted" || reason === "error" ? "requeue" : undefined),
-    });
+    forceTool(this.internals, name);
   }
 
   // The end

@@ -27,6 +27,8 @@ import type { PromptOutcome } from "./prompt-outcome.js";
 import type { ExtensionShortcut, ExtensionSummary } from "./session-extensions.js";
 import { createInternals, type SessionInternals } from "./session-internals.js";
 
+const noSandbox: SandboxState = { mode: "off", mechanism: "none", network: "on", stage: { mechanism: "none" } };
+
 export interface AgentState {
   readonly systemPrompt: string;
   readonly model: ProviderModel | undefined;
@@ -162,9 +164,14 @@ export class SessionView {
     return this.internals.compaction.isCompacting;
   }
 
-  /** How commands are confined, or why they are not. */
+  /** How commands are confined, or why they are not; as far as that was found out. */
   get sandbox(): SandboxState {
-    return this.internals.deps.sandbox ?? { mode: "off", mechanism: "none" };
+    return this.internals.deps.sandbox?.state ?? noSandbox;
+  }
+
+  /** Finds out what `sandbox` says of this machine; undefined once that is done, or where it does not matter. */
+  learnSandbox(): Promise<void> | undefined {
+    return this.internals.deps.sandbox?.learn();
   }
 
   get isBashRunning(): boolean {
@@ -250,6 +257,11 @@ export class SessionView {
     return this.internals.models.learn(provider, modelId);
   }
 
+  /** After the user has stored or removed a key: what is available changes. */
+  reloadKeys(): Promise<void> {
+    return this.internals.models.reloadKeys();
+  }
+
   getAvailableThinkingLevels(): ThinkingLevel[] {
     return this.internals.models.levels();
   }
@@ -326,6 +338,11 @@ export class SessionView {
   /** What the agent may do with files and commands; `custom` where the settings make no mode of ours. */
   get access(): AccessMode | "custom" {
     return this.internals.deps.access?.mode ?? "custom";
+  }
+
+  /** What is previewed: nothing, what previews by itself, or every change. */
+  get staging(): AccessControl["staging"] {
+    return this.internals.deps.access?.staging ?? "auto";
   }
 
   /** Which calls the user is asked about. */

@@ -9,8 +9,9 @@ import type { Workspace } from "../files/workspace.js";
 import { checkEnvironmentNames } from "../processes/child-environment.js";
 import type { Processes } from "../processes/processes.js";
 import type { ToolResult } from "../protocol/events.js";
+import { type CommandNotes, type Confinement, noConfinement } from "./confinement.js";
 import type { CapturedOutput, OutputSettings } from "./output/capture.js";
-import { type CommandDeps, type CommandOutcome, runCommand } from "./output/run-command.js";
+import { type CommandDeps, type CommandOutcome, runPlaced } from "./output/run-command.js";
 import { cutText, notice } from "./output/text.js";
 import { type AgentTool, type ArtifactSink, type OnUpdate, textResult, toolFailure } from "./tool.js";
 
@@ -26,6 +27,12 @@ const parameters = {
     env: { type: "object", additionalProperties: { type: "string" } },
     head: { ...lineCount, description: "First lines only" },
     tail: { ...lineCount, description: "Last lines only" },
+    stage: { type: "boolean", description: "Preview its file changes" },
+    escalate: {
+      type: "string",
+      maxLength: 2000,
+      description: "Why it must run outside the sandbox; the user is asked",
+    },
   },
   required: ["command"],
 } as const;
@@ -39,6 +46,8 @@ export interface BashDeps {
   readonly clock: Clock;
   readonly settings?: BashSettings | undefined;
   readonly maskOutput?: CommandDeps["maskOutput"];
+  /** Default: commands run with the user's rights. */
+  readonly confinement?: Confinement | undefined;
 }
 
 export interface BashSettings {
@@ -47,19 +56,25 @@ export interface BashSettings {
   readonly maxTimeoutSeconds?: number | undefined;
 }
 
+const description = "Run a shell command. Gives stdout and stderr; of a long output, its end.";
+const backgroundText = "Background processes end with the command: start a server and use it in one command.";
+
 export function createBash(deps: BashDeps): AgentTool<BashParams> {
-  const { processes, artifacts, clock, settings, maskOutput } = deps;
+  const { processes, artifacts, clock, settings, maskOutput, confinement = noConfinement } = deps;
   return {
     name: "bash",
     label: "Bash",
-    description: "Run a shell command. Gives stdout and stderr; of a long output, its end.",
+    get description() {
+      return confinement.endsBackground ? `${description} ${backgroundText}` : description;
+    },
     parameters,
-    // A command may change files, so it must not run beside other calls of the same reply.
-    concurrency: "exclusive",
+    // A command may change files: it runs beside other commands, and beside no other call of the same reply.
+    concurrency: () => (confinement.isSerial ? "exclusive" : "together"),
     approval: "exec",
+    ...(deps.confinement ? { isCommand: true } : {}),
     prepareArguments,
-    async execute(_toolCallId, params, signal, onUpdate) {
-      const { command, env = {}, head, tail } = params;
+    async execute(toolCallId, params, signal, onUpdate) {
+      const { command, env = {}, head, tail, stage } = params;
       checkEnvironmentNames(env);
       if ([command, ...Object.values(env)].some((text) => text.includes("\0")))
         throw toolFailure("The command and its environment must not contain NUL characters.");
@@ -68,8 +83,10 @@ export function createBash(deps: BashDeps): AgentTool<BashParams> {
       const progress = reportProgress(clock, onUpdate);
       const request = { command, cwd, env, timeoutSeconds, signal, head, tail, onOutput: progress.newest };
       try {
-        const outcome = await runCommand({ processes, artifacts, output: settings?.output, maskOutput }, request);
-        return resultOf(outcome, timeoutSeconds);
+        const running = { processes, artifacts, output: settings?.output, maskOutput };
+        const wish = { command, sourceToolName: "bash", toolCallId, stage };
+        const { end, notes } = await confinement.run(wish, (place) => runPlaced(running, request, place));
+        return resultOf(end, notes, timeoutSeconds);
       } finally {
         progress.stop();
       }
@@ -108,11 +125,20 @@ async function workingDirectory({ workspace }: BashDeps, asked: string | undefin
   return target.path;
 }
 
-function resultOf({ exitCode, stopped, output }: CommandOutcome, timeoutSeconds: number): ToolResult {
-  const details = { timeoutSeconds, exitCode, ...metaOf(output) };
+function resultOf(
+  { exitCode, stopped, output }: CommandOutcome,
+  { lines, staged }: CommandNotes,
+  timeoutSeconds: number,
+): ToolResult {
+  const details = { timeoutSeconds, exitCode, ...metaOf(output), ...staged };
   const failure = stopped?.sentence ?? (exitCode === 0 ? undefined : `Command exited with code ${exitCode}`);
-  if (failure === undefined) return textResult(bodyOf(output), details);
-  return { ...textResult(`${bodyOf(output)}\n\n${failure}`, details), isError: true };
+  const parts = [
+    bodyOf(output),
+    ...(failure === undefined ? [] : [failure]),
+    ...(lines.length > 0 ? [lines.join("\n")] : []),
+  ];
+  const result = textResult(parts.join("\n\n"), details);
+  return failure === undefined ? result : { ...result, isError: true };
 }
 
 function bodyOf({ text, remarks }: CapturedOutput): string {

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createBuiltInTools } from "./index.js";
-import { toolDeps } from "./tools.test-kit.js";
+import { stagingKit, toolDeps } from "./tools.test-kit.js";
 
 it("makes the tools, each with its tier", () => {
   const parts = toolDeps(createMemoryWorkspace({}));
@@ -49,6 +49,34 @@ it("loads no library until a tool needs it", async () => {
   const loaded = (kind: string) => imports.filter((item) => item.kind === kind).map(({ path }) => path);
   expect(loaded("import-statement").filter((path) => !path.startsWith("node:"))).toEqual([]);
   expect(new Set(loaded("dynamic-import"))).toEqual(new Set(["diff", "node:zlib", "picomatch"]));
+});
+
+it("searches the disk with ripgrep under review too, until something is staged", async () => {
+  const started: object[] = [];
+  const staged: string[] = [];
+  const deps = toolDeps(createNodeWorkspace({ cwd: fileURLToPath(new URL(".", import.meta.url)) }));
+  const { staging } = stagingKit("all");
+  const tools = createBuiltInTools({
+    ...deps,
+    staging: { ...staging, stagedPaths: () => staged },
+    processes: {
+      ...deps.processes,
+      run: async (request) => {
+        started.push(request.command);
+        throw new Error("not started");
+      },
+    },
+  });
+  const grep = tools.find(({ name }) => name === "grep");
+  const search = () =>
+    grep?.execute("call_1", { pattern: "nowhere at all", path: "ast" } as never, undefined, () => {}, {
+      cwd: deps.workspace.cwd,
+    });
+  await expect(search()).rejects.toThrow("not started");
+  expect(started).toHaveLength(1);
+  staged.push("/elsewhere");
+  await search();
+  expect(started).toHaveLength(1);
 });
 
 it("previews the example of the README", async () => {

@@ -7,6 +7,7 @@ import { createAsk } from "./ask.js";
 import { createAstEdit } from "./ast-edit.js";
 import { createAstGrep } from "./ast-grep.js";
 import { type BashDeps, type BashSettings, createBash } from "./bash.js";
+import type { Confinement } from "./confinement.js";
 import { createEdit } from "./edit.js";
 import { createFind } from "./find.js";
 import { createGrep } from "./grep.js";
@@ -37,6 +38,8 @@ export interface BuiltInToolDeps {
   readonly dialogs?: Dialogs | undefined;
   /** Masks the output of commands. */
   readonly maskOutput?: BashDeps["maskOutput"];
+  /** How commands are confined and staged; default: not at all. */
+  readonly confinement?: Confinement | undefined;
   readonly settings: ToolSettings;
 }
 
@@ -50,24 +53,27 @@ export interface ToolSettings {
 
 /** In the order in which a model is offered them. */
 export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
-  const { processes, artifacts, todos, clock, dialogs, settings, maskOutput } = deps;
+  const { processes, artifacts, todos, clock, dialogs, settings, maskOutput, confinement } = deps;
   const seen = new SeenFiles();
-  // While everything waits for review, tools see what is staged; ripgrep would only see the disk.
+  // While everything waits for review, tools see what is staged. As soon as something is, ripgrep would only see the disk.
   const isReviewed = () => deps.staging.mode() === "all";
   // A tool's changes cannot depend on files that it does not see.
   const staging: Staging = {
     ...deps.staging,
     staged: (path) => (isReviewed() ? deps.staging.staged(path) : []),
     stagedPaths: () => (isReviewed() ? deps.staging.stagedPaths() : []),
+    get kept() {
+      return isReviewed() ? deps.staging.kept : undefined;
+    },
   };
   const seenBy = (disk: Workspace) => eitherWorkspace(disk, stagedWorkspace(disk, staging), isReviewed);
   const workspace = seenBy(deps.workspace);
   const unattended = seenBy(deps.unattended);
-  const ripgrepPath = () => (isReviewed() ? undefined : installedRipgrep());
+  const ripgrepPath = () => (staging.stagedPaths().length > 0 ? undefined : installedRipgrep());
   const search = { workspace, unattended, processes, ripgrepPath };
   const tools: AnyTool[] = [
     createRead(workspace, { clock, seen, artifacts, ...settings.read }),
-    createBash({ workspace, processes, artifacts, clock, settings: settings.bash, maskOutput }),
+    createBash({ workspace, processes, artifacts, clock, settings: settings.bash, maskOutput, confinement }),
     createEdit({ workspace, seen, staging, ...settings.edit }),
     createWrite({ workspace, seen, staging }),
     createGrep(search),
@@ -78,7 +84,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): AnyTool[] {
     createTodoWrite({ store: todos, storage: () => (deps.isPersistent ? "session" : "memory") }),
     ...(dialogs ? [createAsk({ dialogs, timeoutMs: settings.ask?.timeoutMs ?? 30_000 })] : []),
   ];
-  return tools.map((tool) => published({ ...tool, givesAway: true }));
+  return tools.map((tool) => published(tool, { givesAway: true }));
 }
 
 /** The access mode may change between two calls: each use looks at the one that holds. */

@@ -7,10 +7,15 @@ import type { AnyTool } from "./tool.js";
 const guards = new Set(["maxLength", "maxItems", "minItems", "minimum", "maximum", "pattern"]);
 
 /** Made when it is first asked for, which is with the first request. */
-export function published(tool: AnyTool): AnyTool {
+export function published(tool: AnyTool, more: Partial<AnyTool> = {}): AnyTool {
   let made: JsonSchema | undefined;
   return {
     ...tool,
+    ...more,
+    /** It may depend on the working mode. */
+    get description() {
+      return tool.description;
+    },
     get published() {
       made ??= withoutGuards(tool.published ?? tool.parameters) as JsonSchema;
       return made;

@@ -2,6 +2,8 @@
 // asks; it never decides by itself.
 
 import { GalleyError } from "../base/errors.js";
+import { type FileType, usualType } from "../base/file-type.js";
+import type { FileBytes, FileStat } from "../files/workspace.js";
 import type { AppliedChanges } from "../preview/change-writer.js";
 import type { NewAction } from "../preview/pending-action-store.js";
 import type { PlannedChange } from "../preview/plan.js";
@@ -9,8 +11,21 @@ import type { Decider } from "../protocol/pending.js";
 
 export interface StagedFile {
   readonly id: string;
-  /** Undefined: the file would be deleted. */
+  /** Undefined: the file would be deleted. Of a link its target; empty for a directory. */
   readonly bytes: Uint8Array | undefined;
+  /** Default: a regular file. */
+  readonly type?: FileType | undefined;
+  /** Where a plan names it. */
+  readonly mode?: number | undefined;
+}
+
+/** Ignored files that a command made: in the view only, until the session ends. */
+export interface KeptFiles {
+  /** The place to read it from; undefined for a path that is none. */
+  file(path: string): string | undefined;
+  paths(): readonly string[];
+  read(place: string, maxBytes: number | undefined): Promise<FileBytes>;
+  stat(place: string): Promise<FileStat>;
 }
 
 /** A file that is about to be written at once. */
@@ -42,6 +57,8 @@ export interface Staging {
   staged(path: string): readonly StagedFile[];
   /** Every path with something staged. */
   stagedPaths(): readonly string[];
+  /** Undefined where no command was staged. */
+  readonly kept?: KeptFiles | undefined;
   /** The actions that changes rest on because of the directories that they are in. */
   needed?(changes: readonly PlannedChange[]): readonly string[];
   /** Keeps what a direct write replaces, for undo. Call the returned function if the write fails. */
@@ -60,15 +77,17 @@ export function stagedBelow(staging: Staging, changes: readonly PlannedChange[])
   const ids = new Set<string>();
   for (const change of changes) {
     const staged = staging.staged(change.path);
-    if (staged.length > 0 && !isMadeFor(change, staged.at(-1)?.bytes)) throw changedSinceRead(change.stamp.path);
+    const top = staged.at(-1);
+    if (top && !isMadeFor(change, top)) throw changedSinceRead(change.stamp.path);
     for (const { id } of staged) ids.add(id);
   }
   for (const id of staging.needed?.(changes) ?? []) ids.add(id);
   return [...ids];
 }
 
-function isMadeFor({ stamp, before }: PlannedChange, bytes: Uint8Array | undefined): boolean {
-  return bytes ? stamp.exists && Buffer.compare(before, bytes) === 0 : !stamp.exists;
+function isMadeFor({ stamp, before }: PlannedChange, { bytes, type = usualType }: StagedFile): boolean {
+  if (!bytes) return !stamp.exists;
+  return stamp.exists && (stamp.type ?? usualType) === type && Buffer.compare(before, bytes) === 0;
 }
 
 export function changedSinceRead(displayPath: string, cause?: unknown): GalleyError {

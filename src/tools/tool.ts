@@ -5,6 +5,12 @@ import { GalleyError } from "../base/errors.js";
 import type { JsonSchema } from "../base/json.js";
 import type { ToolResult } from "../protocol/events.js";
 
+/**
+ * How calls of one reply run: `shared` side by side, `exclusive` alone. `together`: with calls of the same tool that follow
+ * each other, a few at a time, and alone for all others.
+ */
+export type Concurrency = "shared" | "exclusive" | "together";
+
 export type ApprovalTier = "read" | "write" | "exec";
 
 /** What a running call may know of where it runs. */
@@ -56,12 +62,14 @@ export interface AgentTool<Params = never> {
   readonly nonAbortable?: boolean;
   /** On a schema failure receive the raw arguments instead of an error. */
   readonly lenientArgValidation?: boolean;
-  /** `exclusive` runs alone; default `shared`. */
-  readonly concurrency?: "shared" | "exclusive";
+  /** Of the calls of one reply; default `shared`. A function is asked when the reply is there. */
+  readonly concurrency?: Concurrency | (() => Concurrency);
   /** Default `exec`. A function sees the arguments that will really run. */
   readonly approval?: ApprovalTier | ((args: Record<string, unknown>) => ApprovalTier);
   /** Of a module that the user installed or trusted, which says nothing about what its calls may do. */
   readonly isUndeclared?: true;
+  /** Its calls run through the session's sandbox, and may be staged there. */
+  readonly isCommand?: true;
   /** What a person is shown of a call, line by line; undefined: the arguments. */
   approvalDetails?(args: Record<string, unknown>): readonly string[] | undefined;
   /** Maps other spellings of the arguments to the published ones, before validation. */

@@ -1,5 +1,5 @@
-// The access mode as the user sees and changes it. There is no sandbox yet: where commands run without one, the footer says
-// so in warning colour.
+// The access mode as the user sees and changes it. Where commands run without a sandbox although the mode has one, the footer
+// says so in warning colour.
 
 import { GalleyError } from "../base/errors.js";
 import { type AccessMode, type AgentSession, accessModes, type Theme } from "../sdk/index.js";
@@ -9,9 +9,9 @@ import type { TerminalApp } from "./terminal-app.js";
 const cycle: readonly AccessMode[] = ["stage", "workspace", "read-only"];
 
 const meaning: Readonly<Record<AccessMode, string>> = {
-  "read-only": "Files are staged, and no command runs.",
-  stage: "Files are staged for your review; each command asks.",
-  workspace: "Files are written when a tool says so; commands run without a sandbox, with your rights.",
+  "read-only": "Files are staged for your review; commands can change nothing.",
+  stage: "Files are staged for your review, and so is what commands change: they run in a view of the project.",
+  workspace: "Files are written when a tool says so; commands are confined to the project.",
   full: "Files are written when a tool says so; commands run with your rights.",
 };
 
@@ -27,7 +27,8 @@ export async function accessCommand(app: TerminalApp, argument: string): Promise
     const rows = accessModes.map(
       (mode) => `${mode === app.session.access ? "›" : " "} ${mode.padEnd(10)} ${meaning[mode]}`,
     );
-    return app.notice("info", rows.join("\n"));
+    await app.session.learnSandbox();
+    return app.notice("info", [...rows, sandboxLine(app.session)].join("\n"));
   }
   const mode = accessModes.find((each) => each === argument);
   if (!mode) throw new GalleyError("usage", `/access takes one of ${accessModes.join(", ")}.`);
@@ -39,9 +40,25 @@ function setAccess(app: TerminalApp, mode: AccessMode): void {
   app.notice("info", `Access: ${mode}. ${meaning[mode]}`);
 }
 
-export function accessText({ access }: AgentSession, theme: Theme): string {
-  if (access === "workspace") return theme.fg("warning", "workspace, no sandbox");
-  return access === "full" ? theme.fg("warning", "full") : access;
+/** Said once, to a user who has not worked here before. Short: one line also in a narrow window. */
+export function firstAccessLine({ access }: Pick<AgentSession, "access">): string {
+  return `Access: ${access}. /access changes it.`;
+}
+
+/** What this machine does for it. */
+function sandboxLine({ sandbox }: Pick<AgentSession, "sandbox">): string {
+  const { mode, mechanism, network, stage, reason } = sandbox;
+  const view = stage.mechanism === "none" ? "" : `; staged commands: ${stage.mechanism}`;
+  if (mode === "off") return `Sandbox: off.${reason === undefined ? "" : ` ${reason}`}`;
+  return `Sandbox: ${mode} by ${mechanism}, network ${network}${view}.${reason === undefined ? "" : ` ${reason}`}`;
+}
+
+export function accessText({ access, sandbox }: Pick<AgentSession, "access" | "sandbox">, theme: Theme): string {
+  if (access === "full") return theme.fg("warning", "full");
+  const isOpen = sandbox.mode === "off" && access !== "custom";
+  if (isOpen) return theme.fg("warning", `${access}, no sandbox`);
+  const isClosed = sandbox.mechanism === "none" && sandbox.mode !== "off";
+  return isClosed ? theme.fg("warning", `${access}, no commands`) : access;
 }
 
 export function approvalWarnings({ approvalMode }: AgentSession): string[] {

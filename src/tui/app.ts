@@ -1,7 +1,7 @@
 // The conversation and its terminal: what the user does becomes calls of the session, what the session tells becomes blocks.
 // It owns the screen and the parts on it; each part is a file of its own.
 
-import { type Component, type EditorComponent, type EditorTheme, Text } from "@earendil-works/pi-tui";
+import type { Component, EditorComponent, EditorTheme } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
 import { oneLine, sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
@@ -22,8 +22,9 @@ import { footerLines, sessionWarnings } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
 import { Notifier } from "./notifier.js";
+import type { ReviewKeyTable } from "./review/review-keys.js";
 import { Screen } from "./screen.js";
-import { headerText, queuedLines, todoLines } from "./status-lines.js";
+import { headerText, type PendingFact, pendingLine, queuedLines, todoLines } from "./status-lines.js";
 import type { Tty } from "./terminal.js";
 import type { TerminalAccess } from "./terminal-access.js";
 import type { Leaving, TerminalApp } from "./terminal-app.js";
@@ -40,6 +41,7 @@ export interface AppDeps {
   /** What the terminal program may do outside the terminal and the session. */
   readonly access: TerminalAccess;
   readonly keys: KeyTable;
+  readonly reviewKeys: ReviewKeyTable;
   readonly log: { warn(text: string): void };
   /** The model's wishes to apply something, which the review view shows. */
   readonly applyQuestions?: ApplyQuestions | undefined;
@@ -53,6 +55,7 @@ export class App implements TerminalApp {
   readonly theme: Theme;
   readonly themes: ThemeControl & { background: Background };
   readonly keys: KeyTable;
+  readonly reviewKeys: ReviewKeyTable;
   readonly access: TerminalAccess;
   readonly session: AgentSession;
   readonly screen: Screen;
@@ -70,11 +73,13 @@ export class App implements TerminalApp {
   readonly #notifier: Notifier;
   /** Called when a view opens. */
   onView: () => void = () => {};
+  tip: string | undefined;
   #dialog: Component | undefined;
+  #hint: string | undefined;
   #branch: string | undefined;
   #view: FullView | undefined;
   #drawn = 0;
-  #pending = 0;
+  #pending: readonly PendingFact[] = [];
   #ticker: NodeJS.Timeout | undefined;
   #leave: (leaving: Leaving) => void = () => {};
   readonly done: Promise<Leaving>;
@@ -85,6 +90,7 @@ export class App implements TerminalApp {
     this.theme = theme;
     this.themes = themes;
     this.keys = deps.keys;
+    this.reviewKeys = deps.reviewKeys;
     this.access = deps.access;
     this.session = session;
     this.#tty = tty;
@@ -122,7 +128,7 @@ export class App implements TerminalApp {
   start(): void {
     this.chat.add({ kind: "header", text: headerText(this.session, this.access), isFinal: true });
     this.#branch = this.access.branch();
-    this.chat.restore(this.session.messages);
+    this.chat.restore(this.session.messages, { pendingIds: pendingIdsOf(this.session) });
     this.session.subscribe((event) => this.#take(event));
     this.#ui.attach(this, { isFree: () => !this.#dialog && !this.#view });
     bindKeys(this);
@@ -168,7 +174,7 @@ export class App implements TerminalApp {
   }
 
   restart(note: string, { maxBlocks }: { maxBlocks?: number } = {}): void {
-    this.chat.restart(note, this.session.messages, maxBlocks);
+    this.chat.restart(note, this.session.messages, { maxBlocks, pendingIds: pendingIdsOf(this.session) });
     this.#tty.setTitle(`galley - ${oneLine(this.session.sessionName ?? this.access.directory, 80)}`);
     this.refreshPending();
     this.draw();
@@ -196,6 +202,15 @@ export class App implements TerminalApp {
 
   notice(level: "info" | "warning" | "error", text: string): void {
     this.chat.notice(level, text);
+    this.draw();
+  }
+
+  hint(text: string, forMs: number): void {
+    this.#hint = text;
+    setTimeout(() => {
+      this.#hint = undefined;
+      this.draw();
+    }, forMs).unref();
     this.draw();
   }
 
@@ -242,7 +257,8 @@ export class App implements TerminalApp {
   refreshPending(): void {
     void this.session.getPendingActions().then(
       (actions) => {
-        this.#pending = actions.length;
+        this.#pending = actions;
+        this.chat.markPending(actions.map(({ id }) => id));
         this.draw();
       },
       (error: unknown) => this.notice("error", messageOf(error)),
@@ -291,7 +307,8 @@ export class App implements TerminalApp {
         ...queuedLines(this.session, this.keys["app.message.dequeue"][0], theme, width),
         ...this.#ui.slots.widgets("above", width),
         ...this.above.flatMap((part) => part.render(width)),
-        ...this.#pendingLine(width),
+        ...(this.#hint === undefined ? [] : [theme.fg("muted", ` ${this.#hint}`)]),
+        ...pendingLine(this.#pending, theme, width),
         ...(this.#dialog ?? this.input).render(width),
         ...(this.#dialog ? [] : this.#ui.slots.widgets("below", width)),
         ...(this.#ui.slots.footer(width) ??
@@ -301,7 +318,7 @@ export class App implements TerminalApp {
               access: accessText(this.session, theme),
               directory: this.access.directory,
               branch: this.#branch,
-              pending: this.#pending,
+              pending: this.#pending.length,
               warnings: [...approvalWarnings(this.session), ...sessionWarnings(this.session)],
             },
             theme,
@@ -316,14 +333,11 @@ export class App implements TerminalApp {
     return { doing: this.#doing, message: this.#ui.slots.workingMessage };
   }
 
-  #pendingLine(width: number): string[] {
-    if (this.#pending === 0) return [];
-    const { theme } = this;
-    const line = ` ${theme.fg("accent", "◌")} ${this.#pending} pending   ${theme.fg("muted", "ctrl+r review · /apply · /discard")}`;
-    return new Text(line, 0, 0).render(width);
-  }
-
   #report(work: Promise<unknown>): void {
     work.catch((error: unknown) => this.notice("error", sanitizeForTerminal(messageOf(error))));
   }
+}
+
+function pendingIdsOf({ pendingActions }: AgentSession): string[] {
+  return pendingActions.map(({ id }) => id);
 }

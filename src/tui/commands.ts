@@ -10,6 +10,7 @@ import { modelCommands } from "./commands/model-commands.js";
 import { pendingCommands } from "./commands/pending-commands.js";
 import { sessionCommands } from "./commands/session-commands.js";
 import type { SlashCommand, SlashCommands } from "./commands/slash-command.js";
+import { openModels } from "./pickers/choices.js";
 import { chooseThemeBy } from "./pickers/theme-picker.js";
 import type { TerminalApp } from "./terminal-app.js";
 
@@ -28,14 +29,31 @@ export const slashCommands: SlashCommands = {
   access: { usage: "[MODE]", help: "what the agent may do", run: accessCommand },
   theme: { usage: "[NAME]", help: "choose the colours", run: (app, name) => chooseThemeBy(app, app.themes, name) },
   login: { usage: "[PROVIDER]", help: "store a key for a model", run: login },
+  logout: { usage: "PROVIDER|--all", help: "remove stored keys", run: logout },
+  trust: { usage: "", help: "let this project run its own tools and extensions", run: trust },
   tour: { usage: "", help: "preview, apply and undo in a scratch project", run: (app) => app.access.runTour() },
   ...aboutCommands,
 };
 
 /** The key is typed into `galley login`, and so is in no history, log or session of this one. */
 async function login(app: TerminalApp, provider: string): Promise<void> {
-  if (await app.access.login(provider)) app.notice("info", "Stored. Choose a model with  /model.");
-  else app.notice("warning", "Nothing was stored.");
+  if (!(await app.access.runVerb("login", provider))) return app.notice("warning", "Nothing was stored.");
+  await app.session.reloadKeys();
+  openModels(app);
+}
+
+async function logout(app: TerminalApp, argument: string): Promise<void> {
+  if (argument === "") throw new GalleyError("usage", "Use  /logout PROVIDER  or  /logout --all.");
+  const isDone = await app.access.runVerb("logout", argument);
+  await app.session.reloadKeys();
+  if (!isDone) app.notice("warning", "Nothing was removed.");
+}
+
+/** What the project would run is shown before it is asked about; what was trusted is loaded at once. */
+async function trust(app: TerminalApp): Promise<void> {
+  if (!(await app.access.runVerb("trust", ""))) return app.notice("warning", "Nothing was decided.");
+  await app.session.reloadModules();
+  await app.session.whenLoaded();
 }
 
 export function commandLines(app: TerminalApp): string[] {

@@ -1,3 +1,4 @@
+import { visibleWidth } from "@earendil-works/pi-tui";
 import { describe, expect, it } from "vitest";
 import { type AgentSession, plainTheme } from "../sdk/index.js";
 import { footerLines, sessionWarnings } from "./footer.js";
@@ -28,7 +29,23 @@ describe("the footer", () => {
     expect(first(42)).toBe(" workspace anthropic/sonnet · medium");
     expect(first(36)).toBe(" workspace anthropic/sonnet");
     expect(lines(36)[1]).toContain("1 pending");
-    expect(lines(20)[1]).toContain("1 pending");
+    expect(lines(20).at(-1)).toContain("1 pending");
+  });
+
+  it("takes one line more before it drops or cuts what must not go", () => {
+    const long = { ...facts, warnings: ["· approvals off", "· no session"] };
+    const all = footerLines(long, plainTheme, 42).map((line) => line.trimEnd());
+    expect(all).toEqual([
+      " workspace · approvals off · no session",
+      " anthropic/sonnet",
+      expect.stringContaining("1 pending"),
+    ]);
+    for (const width of [20, 24, 30, 40, 60, 100]) {
+      const text = footerLines(long, plainTheme, width).join("\n");
+      for (const never of ["1 pending", "workspace", "anthropic/sonnet"])
+        expect([width, text]).toEqual([width, expect.stringContaining(never)]);
+      expect(text.split("\n").every((line) => visibleWidth(line) <= width)).toBe(true);
+    }
   });
 
   it("warns of what is unusual", () => {

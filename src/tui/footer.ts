@@ -1,9 +1,10 @@
 // The two lines below the editor: where, how, with which model, at what cost. When it is narrow the less important goes
 // first; what is pending, the model and the access mode never go.
 
-import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { visibleWidth } from "@earendil-works/pi-tui";
 import { oneLine } from "../base/sanitize.js";
 import type { AgentSession, Theme } from "../sdk/index.js";
+import { cutTo } from "./cut-to.js";
 
 export interface FooterFacts {
   readonly session: AgentSession;
@@ -44,7 +45,7 @@ export function footerLines(
     },
   ];
   const waiting = [{ text: pending > 0 ? theme.fg("accent", `${pending} pending`) : "", rank: 9 }];
-  return [line(place, thinker, theme, width), line(figures, waiting, theme, width)];
+  return [...joined(place, thinker, theme, width), ...joined(figures, waiting, theme, width)];
 }
 
 /** What is unusual about the session, in the order in which it matters. */
@@ -62,22 +63,26 @@ interface Part {
   readonly rank: number;
 }
 
-function line(left: readonly Part[], right: readonly Part[], theme: Theme, width: number): string {
+/** One line; two where what must not go does not fit on one. */
+function joined(left: readonly Part[], right: readonly Part[], theme: Theme, width: number): string[] {
   let [here, there] = [left.filter(({ text }) => text !== ""), right.filter(({ text }) => text !== "")];
-  const join = (parts: readonly Part[]) =>
+  const text = (parts: readonly Part[]) =>
     parts
       .map(({ text }) => text)
       .join(" ")
       .replace(/^· /, ""); // what it would set apart is gone
-  const size = () => visibleWidth(join(here)) + visibleWidth(join(there)) + 3;
+  const size = () => visibleWidth(text(here)) + visibleWidth(text(there)) + 3;
   while (size() > width) {
     const lowest = Math.min(...[...here, ...there].map(({ rank }) => rank));
     if (lowest >= 9) break;
     here = here.filter(({ rank }) => rank !== lowest);
     there = there.filter(({ rank }) => rank !== lowest);
   }
-  const gap = Math.max(1, width - visibleWidth(join(here)) - visibleWidth(join(there)) - 2);
-  return truncateToWidth(` ${theme.fg("muted", join(here))}${" ".repeat(gap)}${theme.fg("muted", join(there))}`, width);
+  const muted = (parts: readonly Part[]) => theme.fg("muted", text(parts));
+  if (size() > width && here.length > 0 && there.length > 0)
+    return [here, there].map((parts) => cutTo(` ${muted(parts)}`, width));
+  const gap = Math.max(1, width - visibleWidth(text(here)) - visibleWidth(text(there)) - 2);
+  return [cutTo(` ${muted(here)}${" ".repeat(gap)}${muted(there)}`, width)];
 }
 
 function short(count: number): string {

@@ -1,8 +1,9 @@
 // A view on the alternate screen: every row is drawn by its place. Promises as the conversation's: one write for a frame, only
 // changed rows, no line too wide, and the normal screen is back when it closes, as it was.
 
-import { CURSOR_MARKER, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { CURSOR_MARKER, visibleWidth } from "@earendil-works/pi-tui";
 import { messageOf } from "../base/errors.js";
+import { cutTo } from "./cut-to.js";
 import { mouseDeed, mouseOff, mouseOn } from "./mouse.js";
 import { smallest, type Tty } from "./terminal.js";
 
@@ -109,5 +110,5 @@ export class FullScreen {
 
 function cut(line: string, columns: number): string {
   const flat = line.replaceAll(CURSOR_MARKER, "").replace(/[\r\n\t]/g, " ");
-  return visibleWidth(flat) <= columns ? flat : truncateToWidth(flat, columns);
+  return visibleWidth(flat) <= columns ? flat : cutTo(flat, columns);
 }

@@ -44,11 +44,31 @@ describe("the file of keys", () => {
     expect(library["tui.select.down"]).toEqual(["down", "ctrl+n", "ctrl+o"]);
   });
 
+  it("changes the keys of the review view, where a capital is a key of its own", () => {
+    const { review, notices } = readKeyFile(
+      '{"review.applyAll": "P", "review.undo": ["z", "ctrl+z"], "review.copy": null, "review.mark": "shift+m", "review.wrap": "j", "review.find": "ctrl+c"}',
+    );
+    expect(notices).toEqual([
+      "keybindings.json: ctrl+c closes the review view, so it is not review.find.",
+      "keybindings.json: j is already review.nextHunk, so it is not review.wrap.",
+    ]);
+    expect([review["review.applyAll"], review["review.undo"], review["review.copy"], review["review.mark"]]).toEqual([
+      ["P"],
+      ["z", "ctrl+z"],
+      [],
+      ["M"],
+    ]);
+    expect(review["review.discardAll"]).toEqual(["D"]);
+  });
+
   it("names unknown actions and keys", () => {
     const { notices } = readKeyFile('{"app.reviw": "f2", "app.suspend": "hyper+z", "app.exit": 3, "review.next": "n"}');
     expect(notices).toEqual([
       "keybindings.json: unknown key hyper+z for app.suspend.",
       "keybindings.json: app.exit must be a key, a list of keys or null.",
+      "keybindings.json: unknown actions app.reviw, review.next.",
+    ]);
+    expect(readKeyFile('{"app.reviw": "f2"}').notices).toEqual([
       "keybindings.json: unknown action app.reviw. Did you mean app.review?",
     ]);
     expect(readKeyFile('{"app.a": "f2", "app.b": "f3"}').notices).toEqual([

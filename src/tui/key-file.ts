@@ -6,30 +6,29 @@ import { isObject } from "../base/json.js";
 import { nearestName } from "../base/nearest-name.js";
 import { oneLine } from "../base/sanitize.js";
 import { type AppAction, defaultKeys, type KeyTable } from "./keys.js";
+import { defaultReviewKeys, type ReviewAct, type ReviewKeyTable } from "./review/review-keys.js";
 
 export interface KeyChoice {
   readonly keys: KeyTable;
   /** For the library: the keys of its editor and lists. */
   readonly library: KeybindingsConfig;
-  /** What the file says about `review.*`; the review view has that table. */
-  readonly review: Readonly<Record<string, readonly KeyId[]>>;
+  /** For the review view. */
+  readonly review: ReviewKeyTable;
   readonly notices: readonly string[];
 }
 
-type Bindings = Map<string, readonly KeyId[]>;
+type Bindings = Map<string, readonly string[]>;
 
 /** `text` is undefined where there is no file. */
 export function readKeyFile(text: string | undefined, name = "keybindings.json"): KeyChoice {
   const notices: string[] = [];
   const holding = defaults();
-  const review: Record<string, readonly KeyId[]> = {};
   const given: Bindings = new Map();
   const unknown: string[] = [];
   for (const [action, value] of Object.entries(parsed(text, notices, name))) {
     const keys = keysOf(action, value, (problem) => notices.push(`${name}: ${problem}`));
     if (!keys) continue;
-    if (action.startsWith("review.")) review[action] = keys;
-    else if (holding.has(action)) given.set(action, keys);
+    if (holding.has(action)) given.set(action, keys);
     else unknown.push(action);
   }
   // A file of another program may have many: one notice names them all.
@@ -37,12 +36,12 @@ export function readKeyFile(text: string | undefined, name = "keybindings.json")
   if (unknown.length === 1) notices.push(`${name}: unknown action ${shown(one)}.${meant(one, holding)}`);
   else if (unknown.length > 1) notices.push(`${name}: unknown actions ${unknown.map(shown).join(", ")}.`);
   take(given, holding, (problem) => notices.push(`${name}: ${problem}`));
-  return { keys: appTable(holding), library: libraryConfig(holding), review, notices };
+  return { keys: appTable(holding), library: libraryConfig(holding), review: reviewTable(holding), notices };
 }
 
 /** All that hold without a file: ours, and the library's with one key more for a new line. */
 function defaults(): Bindings {
-  const bindings: Bindings = new Map(Object.entries(defaultKeys()));
+  const bindings: Bindings = new Map(Object.entries({ ...defaultKeys(), ...defaultReviewKeys }));
   for (const [action, { defaultKeys: keys }] of Object.entries(TUI_KEYBINDINGS))
     bindings.set(action, typeof keys === "string" ? [keys] : [...keys]);
   bindings.set("tui.input.newLine", ["shift+enter", "ctrl+j"]);
@@ -64,10 +63,14 @@ function take(given: Bindings, holding: Bindings, complain: (problem: string) =>
   }
 }
 
-/** A list has the keyboard for itself: its keys may do something else in the editor. */
+/** A list and the review view have the keyboard for themselves: their keys may do something else in the editor. */
 function meets(one: string, other: string): boolean {
-  const isList = (name: string) => name.startsWith("tui.select.");
-  return isList(one) === isList(other);
+  return placeOf(one) === placeOf(other);
+}
+
+function placeOf(action: string): "editor" | "list" | "review" {
+  if (action.startsWith("review.")) return "review";
+  return action.startsWith("tui.select.") ? "list" : "editor";
 }
 
 function parsed(text: string | undefined, notices: string[], name: string): Record<string, unknown> {
@@ -82,7 +85,7 @@ function parsed(text: string | undefined, notices: string[], name: string): Reco
   return {};
 }
 
-function keysOf(action: string, value: unknown, complain: (problem: string) => void): readonly KeyId[] | undefined {
+function keysOf(action: string, value: unknown, complain: (problem: string) => void): readonly string[] | undefined {
   if (value === null) return [];
   const words = typeof value === "string" ? [value] : value;
   if (!Array.isArray(words) || words.some((word) => typeof word !== "string")) {
@@ -90,9 +93,12 @@ function keysOf(action: string, value: unknown, complain: (problem: string) => v
     return undefined;
   }
   return (words as string[]).flatMap((word) => {
-    const key = keyOf(word);
+    const key = placeOf(action) === "review" ? reviewKeyOf(word) : keyOf(word);
     if (!key) complain(`unknown key ${shown(word)} for ${shown(action)}.`);
-    return key ? [key] : [];
+    if (key === "ctrl+c" && placeOf(action) === "review")
+      complain(`ctrl+c closes the review view, so it is not ${shown(action)}.`);
+    else if (key) return [key];
+    return [];
   });
 }
 
@@ -115,14 +121,26 @@ function keyOf(word: string): KeyId | undefined {
   return [...before, key].join("+") as KeyId;
 }
 
+/** There a character is a key as it is typed: `a` and `A` are two. */
+function reviewKeyOf(word: string): string | undefined {
+  const [, character] = /^(?:shift\+)?([!-~])$/i.exec(word) ?? [];
+  if (character === undefined) return keyOf(word);
+  return word === character ? character : character.toUpperCase();
+}
+
 function appTable(holding: Bindings): KeyTable {
   const actions = Object.keys(defaultKeys()) as AppAction[];
   return Object.fromEntries(actions.map((action) => [action, holding.get(action) ?? []])) as KeyTable;
 }
 
+function reviewTable(holding: Bindings): ReviewKeyTable {
+  const acts = Object.keys(defaultReviewKeys) as ReviewAct[];
+  return Object.fromEntries(acts.map((act) => [act, holding.get(act) ?? []])) as Record<ReviewAct, readonly string[]>;
+}
+
 function libraryConfig(holding: Bindings): KeybindingsConfig {
   const own = [...holding].filter(([action]) => action.startsWith("tui."));
-  return Object.fromEntries(own.map(([action, keys]) => [action, [...keys]]));
+  return Object.fromEntries(own.map(([action, keys]) => [action, [...keys] as KeyId[]]));
 }
 
 function meant(action: string, holding: Bindings): string {

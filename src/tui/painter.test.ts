@@ -66,6 +66,28 @@ describe("Painter", () => {
     expect(rig.blocks.length).toBe(1); // its last lines are still on the screen
   });
 
+  test("keeps what the shell printed when frames come before the news of a smaller window", async () => {
+    const rig = new Rig(40, 24);
+    await rig.say(numbered(40, "shell").join("\r\n").concat("\r\n"));
+    rig.bottom.lines = ["────", "> ", "────", "foot", "figures 0"];
+    rig.blocks = [{ key: {}, lines: numbered(2), isFinal: false }];
+    await rig.paint();
+    // The terminal drops the rows below the cursor at once; the program hears of it some frames later.
+    rig.terminal.resize(40, 12);
+    for (const frame of [1, 2, 3]) {
+      rig.bottom.lines = [...rig.bottom.lines.slice(0, -1), `figures ${frame}`];
+      const blocks = [...rig.blocks, rig.bottom];
+      const { bytes } = rig.painter.paint({ blocks, columns: 40, rows: 24, cursor: { row: 1, column: 2 } });
+      await rig.say(bytes);
+    }
+    await rig.paint();
+    expectInOrder(rig.everything, [
+      ...numbered(40, "shell"),
+      ...numbered(2),
+      ...rig.bottom.lines.map((line) => line.trimEnd()),
+    ]);
+  });
+
   test("writes only what changed", async () => {
     const rig = new Rig();
     rig.blocks = [{ key: {}, lines: numbered(3), isFinal: false }];
@@ -118,12 +140,27 @@ describe("Painter", () => {
     expectInOrder(rig.everything, ["$ galley", ...numbered(30)]);
   });
 
-  test("leaves the cursor below everything", async () => {
+  test("leaves the conversation alone for another program, and only the editor comes back after it", async () => {
     const rig = new Rig();
-    rig.blocks = [{ key: {}, lines: ["hello"], isFinal: true }];
+    const growing: Block = { key: {}, lines: ["one", "two"], isFinal: false };
+    rig.blocks = [{ key: {}, lines: numbered(12), isFinal: true }, growing];
     await rig.paint();
-    await rig.say(`${rig.painter.leave()}$ `);
-    expect(rig.everything).toEqual(["hello", "────", ">", "foot", "$"]);
+    const { bytes, gone } = rig.painter.leave();
+    expect(gone).toHaveLength(1);
+    rig.blocks = [growing];
+    await rig.say(`${bytes}other program\r\n`);
+    expect(rig.everything).toEqual([...numbered(12), "one", "two", "other program"]);
+    growing.lines.push("three");
+    growing.isFinal = true;
+    await rig.paint();
+    expect(rig.everything).toEqual([
+      ...numbered(12),
+      "one",
+      "two",
+      "other program",
+      "three",
+      ...rig.bottom.lines.map((line) => line.trimEnd()),
+    ]);
   });
 
   test("whatever happens to blocks, all final lines are there in order, and no screen is cleared", async () => {

@@ -34,7 +34,11 @@ export class Painter {
   #scrolledOut = new Map<object, string[]>();
   /** The rows on the screen that are ours, and the one that the cursor is in. */
   #shown: readonly string[] = [];
+  #blocks: readonly PaintedBlock[] = [];
   #cursorRow = 0;
+  #cursorColumn = 0;
+  /** How many lines a final block had, and in which width. */
+  readonly #finalSizes = new WeakMap<object, { readonly count: number; readonly columns: number }>();
   #size = { columns: 0, rows: 0 };
 
   paint(frame: Frame): Painted {
@@ -47,24 +51,38 @@ export class Painter {
     const bytes = isResized || isAgain ? this.#paintAnew(lines, isResized) : this.#paintChanges(lines);
     const out = Math.max(0, lines.length - rows);
     this.#shown = lines.slice(out);
+    this.#blocks = frame.blocks;
     this.#cursorRow -= out; // a line scrolls out only when one was written below it
     this.#markScrolledOut(frame.blocks, out);
     return { bytes: bytes + this.#placeCursor(frame), gone: this.#forgetGone(frame.blocks) };
   }
 
-  /** Puts the cursor below everything, for what the shell prints next. */
-  leave(): string {
-    const bytes = this.#shown.length === 0 ? "" : `${this.#toRow(this.#shown.length - 1)}\r\n`;
+  /**
+   * Takes the last block away and leaves the cursor in its place, for what another program prints next. What stands above
+   * belongs to the terminal from now on.
+   */
+  leave(): Painted {
+    const above = Math.max(0, this.#shown.length - (this.#blocks.at(-1)?.lines.length ?? 0));
+    const bytes = this.#shown.length === 0 ? "" : `${this.#toRow(above)}\r\u001b[J`;
+    this.#markScrolledOut(this.#blocks.slice(0, -1), above);
+    const gone = this.#forgetGone(this.#blocks);
     this.#shown = [];
+    this.#blocks = [];
     this.#cursorRow = 0;
-    return bytes;
+    return { bytes, gone };
   }
 
-  /** A block that ended in another form than the one that scrolled out is shown once more, from there. */
+  /**
+   * A block that ended in another form than the one that scrolled out is shown once more, from there. A final one whose lines
+   * have become others, as many as before, has only changed its colours or a word about how it stands: what scrolled out stays.
+   */
   #takeBackChanged(blocks: readonly PaintedBlock[]): boolean {
+    const { columns } = this.#size;
     const changed = blocks.findIndex(({ key, lines, isFinal }) => {
-      const out = this.#scrolledOut.get(key) ?? [];
-      return isFinal && out.some((line, index) => line !== lines[index]);
+      const known = this.#finalSizes.get(key);
+      if (!isFinal || (known?.count === lines.length && known.columns === columns)) return false;
+      this.#finalSizes.set(key, { count: lines.length, columns });
+      return this.#scrolledOut.get(key)?.some((line, index) => line !== lines[index]) ?? false;
     });
     if (changed === -1) return false;
     const { key, lines } = blocks[changed] as PaintedBlock;
@@ -108,7 +126,8 @@ export class Painter {
     const above = this.#shown.slice(0, this.#cursorRow);
     // A terminal that has become narrower may show a line in several rows.
     const rowsOf = (line: string) => (isResized ? Math.max(1, Math.ceil(visibleWidth(line) / this.#size.columns)) : 1);
-    const up = above.reduce((sum, line) => sum + rowsOf(line), 0);
+    const within = isResized ? Math.floor(this.#cursorColumn / this.#size.columns) : 0;
+    const up = above.reduce((sum, line) => sum + rowsOf(line), within);
     this.#cursorRow = Math.max(0, lines.length - 1);
     return `${up > 0 ? `\u001b[${up}A` : ""}\r\u001b[J${lines.join("\r\n")}`;
   }
@@ -121,7 +140,9 @@ export class Painter {
     const distance = row - this.#cursorRow;
     this.#cursorRow = row;
     if (distance === 0) return "";
-    return distance > 0 ? `\u001b[${distance}B` : `\u001b[${-distance}A`;
+    // Line feeds, which scroll: a terminal that has just become lower has dropped the rows below the cursor, and a movement that
+    // stops at its last row would leave the cursor above the place it is believed at, over what the shell printed.
+    return distance > 0 ? "\n".repeat(distance) : `\u001b[${-distance}A`;
   }
 
   #markScrolledOut(blocks: readonly PaintedBlock[], count: number): void {
@@ -136,6 +157,7 @@ export class Painter {
 
   #placeCursor({ blocks, cursor }: Frame): string {
     const bottom = blocks.at(-1)?.lines.length ?? 0;
+    this.#cursorColumn = cursor?.column ?? 0;
     if (!cursor) return "";
     const row = Math.max(0, this.#shown.length - bottom + cursor.row);
     return `${this.#toRow(row)}\u001b[${cursor.column + 1}G`;

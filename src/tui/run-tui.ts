@@ -3,6 +3,7 @@
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import type { AgentSession } from "../sdk/index.js";
 import type { ApplyQuestions } from "../sdk/review/apply-questions.js";
+import { firstAccessLine } from "./access-commands.js";
 import { App } from "./app.js";
 import { TerminalUI } from "./extension-ui/terminal-ui.js";
 import { openSessions } from "./pickers/sessions.js";
@@ -47,8 +48,8 @@ export async function runTui(options: TuiOptions): Promise<Leaving> {
   const { session, access, env, log, ends, ui, applyQuestions } = options;
   const tty = createTty(options);
   const themes = createThemeControl(access, env);
-  const { keys, notices } = useKeyFile(access);
-  const app = new App({ session, tty, themes, env, access, keys, log, ui, applyQuestions });
+  const { keys, review: reviewKeys, notices } = useKeyFile(access);
+  const app = new App({ session, tty, themes, env, access, keys, reviewKeys, log, ui, applyQuestions });
   ends.onExit(() => app.screen.stop());
   ends.onSignal((code) => app.leave({ code }));
   try {
@@ -64,6 +65,7 @@ export async function runTui(options: TuiOptions): Promise<Leaving> {
 
 function begin(app: App, { onNoise, isUnconfigured, isTour, opensSessions, firstPrompt }: TuiOptions): void {
   onNoise((line) => app.notice("warning", sanitizeForTerminal(line)));
+  if (app.access.history.load().length === 0 && !isTour) app.notice("info", firstAccessLine(app.session));
   if (isUnconfigured && !isTour) app.notice("info", plannerWelcome.join("\n"));
   if (isTour) app.onView = runTour(app);
   if (opensSessions) openSessions(app, { isStart: true });

@@ -2,7 +2,8 @@
 // write for a frame; at most thirty frames a second, the last always; no line is wider than the terminal; what fails while
 // it is drawn becomes a line, never the end of the program.
 
-import { type Component, Container, CURSOR_MARKER, TUI, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { type Component, Container, CURSOR_MARKER, TUI, visibleWidth } from "@earendil-works/pi-tui";
+import { cutTo } from "./cut-to.js";
 import type { FullScreen } from "./full-screen.js";
 import { type Frame, type PaintedBlock, Painter } from "./painter.js";
 import { smallest, type Tty } from "./terminal.js";
@@ -49,7 +50,7 @@ export class Screen extends TUI {
     this.requestRender();
   }
 
-  /** Leaves the cursor below everything, and the terminal as it was. */
+  /** Leaves the conversation with the cursor below it, and the terminal as it was. */
   override stop(): void {
     if (this.#isOpen) this.#endDrawing();
     this.#tty.stop();
@@ -72,7 +73,7 @@ export class Screen extends TUI {
     this.#full = full;
   }
 
-  /** Draws everything that was visible again, below what the other program printed. */
+  /** The editor and what stands around it come back, below what the other program printed. */
   take(): void {
     const full = this.#full;
     this.#full = undefined;
@@ -83,6 +84,7 @@ export class Screen extends TUI {
   #endDrawing(): void {
     this.closeFull();
     this.suspend();
+    this.#tty.write("\r\n"); // between the conversation and what the shell prints
   }
 
   /** A key that makes a component fail must not end the program. */
@@ -103,7 +105,9 @@ export class Screen extends TUI {
     this.#isOpen = false;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#tty.write(this.#painter.leave());
+    const { bytes, gone } = this.#painter.leave();
+    this.chat.splice(0, gone.length);
+    this.#tty.write(bytes);
   }
 
   /** A view on the alternate screen, until `closeFull`; the conversation is drawn again then. */
@@ -186,7 +190,7 @@ export class Screen extends TUI {
 /** Cut to the width of the terminal, whoever made it. */
 function fitted(line: string, columns: number): string {
   const flat = line.replace(/[\r\n\t]/g, " ");
-  return visibleWidth(flat) <= columns ? flat : truncateToWidth(flat, columns);
+  return visibleWidth(flat) <= columns ? flat : cutTo(flat, columns);
 }
 
 function columnOf(line: string): number {

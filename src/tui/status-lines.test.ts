@@ -1,7 +1,7 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { describe, expect, it } from "vitest";
 import { type AgentSession, plainTheme } from "../sdk/index.js";
-import { headerText, queuedLines, todoLines } from "./status-lines.js";
+import { headerText, pendingLine, queuedLines, todoLines } from "./status-lines.js";
 
 const session = (given: object) => given as AgentSession;
 
@@ -20,6 +20,23 @@ describe("the lines around the conversation", () => {
     };
     expect(lines("completed", "pending", "in_progress", "abandoned")).toEqual([" ☐ 1/3 todos: task 2"]);
     expect(lines("completed", "abandoned")).toEqual([]);
+  });
+
+  it("name what is pending and how to decide, within the width", () => {
+    const actions = [
+      { id: "pa_9", label: "Batch rename: 2 files", status: "stale" },
+      { id: "pa_7", label: "AST Edit: 3 replacements in 2 files\u001b[2J" },
+    ];
+    const line = (width: number) => pendingLine(actions, plainTheme, width).join("\n");
+    expect(line(140).replace(/ {3,}/, "   ")).toBe(
+      " ◌ 2 pending: pa_9 Batch rename: 2 files stale · pa_7 AST Edit: 3 replacements in 2 files\\u001b[2J   ctrl+r review · /apply · /discard",
+    );
+    expect(line(80).replaceAll("\u001b[0m", "")).toMatch(
+      /^ ◌ 2 pending: pa_9 Batch rename: 2 files stale · pa_7 AS.*… {3}ctrl\+r review$/,
+    );
+    for (const width of [20, 40, 60, 80, 140]) expect(visibleWidth(line(width))).toBeLessThanOrEqual(width);
+    expect(line(40)).toContain("ctrl+r review");
+    expect(pendingLine([], plainTheme, 80)).toEqual([]);
   });
 
   it("show what is queued, in its order, within the width", () => {

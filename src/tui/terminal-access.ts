@@ -25,8 +25,8 @@ export interface TerminalAccess extends InputAccess {
   themeFiles(): Promise<readonly ThemeFile[]>;
   /** In the user's configuration; returns the file's name, as a user writes it. */
   saveSetting(key: string, value: string): Promise<string>;
-  /** `galley login`, with the terminal: the key passes through no part of this program. False: it failed. */
-  login(provider: string): Promise<boolean>;
+  /** A command of galley's own, with the terminal: a key passes through no part of this program. False: it failed. */
+  runVerb(verb: "login" | "logout" | "trust", argument: string): Promise<boolean>;
   /** Another galley in a new scratch project, with the terminal, until the user leaves it. */
   runTour(): Promise<void>;
 }

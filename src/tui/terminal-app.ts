@@ -8,6 +8,7 @@ import type { Attachments } from "./editor/attachments.js";
 import type { PromptEditor } from "./editor/prompt-editor.js";
 import type { FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
+import type { ReviewKeyTable } from "./review/review-keys.js";
 import type { Screen } from "./screen.js";
 import type { TerminalAccess } from "./terminal-access.js";
 import type { ThemeControl } from "./theme/apply-theme.js";
@@ -23,6 +24,7 @@ export interface TerminalApp {
   /** Changes the theme that everything is drawn with. */
   readonly themes: ThemeControl;
   readonly keys: KeyTable;
+  readonly reviewKeys: ReviewKeyTable;
   /** What the program may do outside the terminal and the session. */
   readonly access: TerminalAccess;
   readonly screen: Screen;
@@ -38,6 +40,10 @@ export interface TerminalApp {
   /** As if the user had typed it. */
   send(text: string, kind?: "steer" | "followUp"): void;
   notice(level: "info" | "warning" | "error", text: string): void;
+  /** Above the editor, as long as it counts; the conversation does not keep it. */
+  hint(text: string, forMs: number): void;
+  /** What to do next, for views that cover the conversation. */
+  readonly tip: string | undefined;
   /** In place of the editor, whose text is kept. Undefined brings the editor back. */
   showDialog(dialog: Component | undefined): void;
   /** On the alternate screen, until `closeView`. */

@@ -33,16 +33,17 @@ const steps: readonly TourStep[] = [
     isDone: ({ pending }) => pending === 0,
   },
   {
-    say: "Press q to come back here, then type:  /undo",
+    say: "Now take the change back: press u. (In the conversation /undo does the same.)",
     isDone: ({ pending, undone }) => pending > 0 || undone > 0,
   },
   {
-    say: "An undo is a preview too. Press Ctrl-R, read it, and press Y to apply it.",
-    isDone: ({ undone, applied }) => undone > 0 || applied === 0,
+    say: "An undo is a preview too. Read it, and press Y to apply it.",
+    isDone: ({ undone }) => undone > 0,
   },
 ];
 
-export const tourEnd = "The file is as it was. That was the tour; /quit ends it, and the scratch project with it.";
+export const tourEnd =
+  "The file is as it was. That was the tour: q closes the review, /quit ends it and removes the scratch project.";
 
 export class Tour {
   #at = 0;

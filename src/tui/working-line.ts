@@ -1,9 +1,9 @@
 // What is going on while a run is under way: a fold of its events, and one line.
 
-import { truncateToWidth } from "@earendil-works/pi-tui";
 import { oneLine } from "../base/sanitize.js";
 import type { AgentSession, AgentSessionEvent, Theme } from "../sdk/index.js";
 import { callTarget } from "../sdk/run-report/call-target.js";
+import { cutTo } from "./cut-to.js";
 
 /** What the run does at the moment. */
 export class Doing {
@@ -75,6 +75,6 @@ export function workingLine(session: AgentSession, { doing, message }: Saying, t
   if (!session.isStreaming && !session.isCompacting && !session.isRetrying) return [];
   const frames = theme.spinnerFrames;
   const frame = frames[Math.floor(performance.now() / 100) % frames.length] ?? "…";
-  const what = truncateToWidth(message ?? (session.isCompacting ? "Summarizing" : doing.text), Math.max(8, width - 18));
-  return [truncateToWidth(` ${theme.fg("accent", frame)} ${what}   ${theme.fg("muted", "esc to stop")}`, width), ""];
+  const what = cutTo(message ?? (session.isCompacting ? "Summarizing" : doing.text), Math.max(8, width - 18));
+  return [cutTo(` ${theme.fg("accent", frame)} ${what}   ${theme.fg("muted", "esc to stop")}`, width), ""];
 }

@@ -27,7 +27,16 @@ const options: Record<keyof CreateAgentSessionOptions, true> = {
   ...{ deferModules: true, beforeModules: true, onLoadError: true, resolveFlags: true, mode: true, approve: true },
   ...{ confirmApply: true },
   ...{ permit: true, allowExec: true, ui: true, hooks: true, onShutdownRequest: true, persist: true },
-  ...{ access: true, approval: true, askCall: true, askTrust: true, components: true },
+  ...{
+    access: true,
+    defaultAccess: true,
+    askEscalation: true,
+    askHost: true,
+    approval: true,
+    askCall: true,
+    askTrust: true,
+    components: true,
+  },
   ...{ budget: true, onBudgetExceeded: true, onNoModel: true, onFilesWritten: true },
   ...{ sessionDir: true, resume: true, sessionManager: true, clock: true, ids: true, random: true, log: true },
 };

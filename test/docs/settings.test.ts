@@ -64,7 +64,7 @@ function valuesOf(kind: Kind): string {
     case "text":
       return "text";
     case "list":
-      return "list of texts";
+      return `list of ${kind.of ?? "text"}s`;
     case "record":
       return kind.of === "text" ? "texts by name" : "lists of texts by name";
   }

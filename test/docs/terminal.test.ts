@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { settingKeys } from "../../src/config/settings/schema.js";
 import { slashCommands } from "../../src/tui/commands.js";
 import { appKeys } from "../../src/tui/keys.js";
 import { reviewKeys } from "../../src/tui/review/review-keys.js";
@@ -33,4 +34,12 @@ it("has every command", () => {
     return `| \`/${written}\` | ${help} |`;
   });
   expect(rowsOf("Commands")).toEqual(rows);
+});
+
+it("names the settings of a terminal, all of them and no other", () => {
+  const [, listed = ""] = /\n## Settings\n\n(.*?): see\n?/s.exec(page) ?? [];
+  const isOfTerminals = (key: string) => /^(?:access|theme|notifications|terminal\..*|approval\..*)$/.test(key);
+  expect([...listed.matchAll(/`([^`]+)`/g)].map(([, key]) => key).sort()).toEqual(
+    settingKeys.filter(isOfTerminals).sort(),
+  );
 });

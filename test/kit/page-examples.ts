@@ -33,7 +33,7 @@ export async function runExample({ code }: PageExample, files: Record<string, st
   for (const [name, content] of Object.entries(files)) writeFileSync(join(home, name), content);
   writeFileSync(join(home, "example.mjs"), transformSync(code, { loader: "ts" }).code);
   const { PATH } = process.env;
-  return run(process.execPath, ["example.mjs"], { env: { PATH, HOME: home }, cwd: home });
+  return run(process.execPath, ["example.mjs"], { env: { PATH, HOME: home, GALLEY_OFFLINE: "1" }, cwd: home });
 }
 
 /** What the compiler says about all of them; empty when nothing is wrong. */

@@ -91,6 +91,14 @@ const contextUsage = members({
   percent: numberOrNull,
   "compactionSkipped?": text,
 });
+const access = oneOf("read-only", "stage", "workspace", "full", "custom");
+const sandbox = members({
+  mode: oneOf("workspace", "read-only", "off"),
+  mechanism: text,
+  network: oneOf("off", "hosts", "on"),
+  stage: members({ mechanism: oneOf("overlay", "copy", "none"), "reason?": text }),
+  "reason?": text,
+});
 const state = members({
   isStreaming: flag,
   isCompacting: flag,
@@ -108,7 +116,8 @@ const state = members({
   autoRetryEnabled: flag,
   isRetrying: flag,
   pendingActionCount: count,
-  "sandbox?": members({ mode: oneOf("workspace", "read-only", "off"), mechanism: text, "reason?": text }),
+  "access?": access,
+  "sandbox?": sandbox,
   "model?": model,
   "thinkingLevel?": thinkingLevel,
   "sessionFile?": text,
@@ -153,6 +162,22 @@ const bashResult = members({
   "artifactId?": text,
   "newCwd?": text,
   "fullOutputPath?": text,
+  "pendingId?": text,
+  "files?": list(
+    members({
+      path: text,
+      kind: oneOf("modify", "create", "delete", "rename"),
+      "type?": oneOf("symlink", "directory"),
+      "added?": count,
+      "removed?": count,
+      "target?": text,
+      "renamedFrom?": text,
+      "protected?": oneOf(true),
+    }),
+  ),
+  "notStaged?": list(members({ path: text, why: text })),
+  "kept?": members({ files: count, bytes: count }),
+  "view?": oneOf("overlay", "copy"),
 });
 
 const disposition = oneOf("started", "queued", "handled");
@@ -228,6 +253,7 @@ export const dataByCommand = {
   set_auto_retry: undefined,
   abort_retry: undefined,
   set_budget: budget,
+  set_access: members({ access, staging: oneOf("off", "auto", "all"), sandbox }),
   bash: bashResult,
   abort_bash: undefined,
   get_session_stats: stats,

@@ -92,6 +92,11 @@ export class TmuxTerminal {
     this.#tmux("resize-window", "-t", "test", "-x", String(columns), "-y", String(rows));
   }
 
+  /** The background that the terminal tells a program that asks. */
+  background(colour: string): void {
+    this.#tmux("select-pane", "-t", "test", "-P", `bg=#${colour.replace(/rgb:(..)..\/(..)..\/(..)../, "$1$2$3")}`);
+  }
+
   /** The visible rows, without spaces at their ends. */
   get screen(): string {
     return this.#tmux("capture-pane", "-p", "-t", "test")

@@ -46,7 +46,7 @@ describe("galley doctor", () => {
     const { code, stdout, stderr } = await doctor(key);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.split("\n").map((line) => line.slice(0, 19).trimEnd())).toEqual([
-      ...["node", "git", "ripgrep", "grammars", "sandbox", "settings", "models", "trust", "journals"].map(
+      ...["node", "git", "ripgrep", "grammars", "sandbox", "layers", "settings", "models", "trust", "journals"].map(
         (name) => `ok       ${name}`,
       ),
       "",
@@ -71,14 +71,12 @@ describe("galley doctor", () => {
     expect(stdout).toContain("Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, … or run: galley login.");
   });
 
-  it("tells what is wrong in the files, the sandbox that is not there, and what waits for trust", async () => {
-    put(".galley/agent/config.yml", "sandbox: read-only\ncycleOrder: [a]\n");
+  it("tells what is wrong in the files, and what waits for trust", async () => {
+    put(".galley/agent/config.yml", "cycleOrder: [a]\n");
     put(".galley/agent/models.yml", "providers: [\n");
     put("project/.galley/tools/evil.ts", 'require("node:fs").writeFileSync("ran", "");');
     const { code, stdout } = await doctor(key);
     expect(code).toBe(3);
-    expect(stdout).toContain("problem  sandbox   read-only is asked for and not available, so commands are refused");
-    expect(stdout).toContain("galley config set sandbox off");
     expect(stdout).toContain(
       "problem  settings  ~/.galley/agent/config.yml: cycleOrder: has no effect in this version",
     );

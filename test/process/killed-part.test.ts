@@ -107,3 +107,50 @@ describe("J-18: a process that is killed while it applies a part", () => {
     expect(onRecord().parts).toEqual([]);
   });
 });
+
+describe("J-18: a process that is killed while it applies an action with the part of the one below that it rests on", () => {
+  const stack = () =>
+    galley(
+      "-p",
+      "--stage",
+      "replace old($A) with fresh($A) in .",
+      "--then",
+      "replace fresh($A) with newer($A) in f1.ts",
+    );
+  const both = ["apply", "pa_2", "--with-deps", "--reason", "this one"];
+
+  it.each([
+    ["while the file is written", "rename", "f1.ts", "old"],
+    ["between the file and the entries", "unlink", ".old", "newer"],
+    ["between the entries and the end of the journal", "unlink", ".gj", "newer"],
+  ] as const)("%s: the next start has both on record, once, and the rest of the lower one stays", async (...at) => {
+    const [, step, ending, word] = at;
+    await stack();
+    const { plans } = onRecord();
+    expect((await killedAt(step, ending, ...both)).code).toBeNull();
+    expect(words()).toEqual([word, "old", "old"]);
+    expect((await galley("recover")).code).toBe(0);
+    expect(words()).toEqual(["newer", "old", "old"]);
+    expect(await pending()).toEqual([["AST Edit: 2 replacements in 2 files", "pending", 2, ["f2.ts", "f3.ts"]]]);
+    expect(onRecord().parts).toMatchObject([
+      { id: "pa_1", revision: 2, action: "apply", settled: [{ path: "f1.ts" }] },
+    ]);
+    expect(onRecord().plans).toEqual(plans);
+    expect((await galley("recover")).stdout).toBe("Nothing to recover.\n");
+    expect((await galley("apply", "pa_1")).code).toBe(0);
+    expect(words()).toEqual(["newer", "fresh", "fresh"]);
+    expect((await galley("pending")).stdout).toBe("Nothing pending.\n");
+  });
+
+  it("before the commit: nothing was decided, and both are as they were", async () => {
+    await stack();
+    expect((await killedAt("link", ".old", ...both)).code).toBeNull();
+    expect((await galley("recover")).code).toBe(0);
+    expect(words()).toEqual(["old", "old", "old"]);
+    expect((await pending()).map(([, status, revision, files]) => [status, revision, files])).toEqual([
+      ["pending", 1, ["f1.ts"]],
+      ["pending", 1, ["f1.ts", "f2.ts", "f3.ts"]],
+    ]);
+    expect(onRecord().parts).toEqual([]);
+  });
+});

@@ -148,11 +148,13 @@ describe("one-shot runs", () => {
     for (const named of [
       ["--model", "ollama/q"],
       ["--provider", "ollama"],
+      ["--model", "ollama"],
     ]) {
       const run = { env: { ...env, GALLEY_AGENT_DIR: agentDir } };
       const outcome = await rig.galley([...named, "-p", "fix the bug"], run);
       expect([outcome.code, outcome.stdout]).toEqual([7, ""]);
       expect(outcome.stderr).toContain(text);
+      expect(outcome.stderr).not.toContain("has a context of"); // nothing has said so
     }
     rig.models("providers: { ollama: { discovery: { type: ollama } } }\n");
     const outcome = await rig.galley(["-p", "show note.txt"], { env });
@@ -166,6 +168,25 @@ describe("one-shot runs", () => {
     const outcome = await rig.galley(["--model", "ollama/other", "-p", "fix the bug"], { env });
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toContain("Model not found: ollama/other");
+  });
+
+  it("do not send a key that was given for no model: 2", patient, async () => {
+    const server = await serve(ollamaRoutes([{ id: "q", loaded: 32_768 }]));
+    const env = await environmentOf({ ollama: server });
+    const outcome = await rig.galley(["--api-key", "key-0123456789", "-p", "fix the bug"], { env });
+    expect(outcome.code).toBe(2);
+    expect(server.requests.map(({ headers }) => headers.authorization).filter(Boolean)).toEqual([]);
+    const named = await rig.galley(["--api-key", "key-0123456789", "--model", "ollama/q", "-p", "hi"], { env });
+    expect(named.code).toBe(0);
+    expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer key-0123456789");
+  });
+
+  it("take the first choice of a server that is named alone", patient, async () => {
+    const server = await serve(ollamaRoutes([{ id: "old" }, { id: "q", loaded: 32_768 }]));
+    const env = await environmentOf({ ollama: server });
+    const outcome = await rig.galley(["--model", "ollama", "-p", "fix the bug"], { env });
+    expect(outcome).toMatchObject({ code: 0, stdout: "Hello.\n" });
+    expect(server.requests.at(-1)).toMatchObject({ path: chat, body: { model: "q" } });
   });
 
   it("ask nobody offline", async () => {

@@ -31,7 +31,7 @@ const modules = join(project, "node_modules");
 const galley = join(modules, "galley");
 const bin = join(galley, "bin/galley.js");
 /** Where programs are found, but no galley. */
-const env = { PATH: pathWithoutGalley(), HOME: project };
+const env = { PATH: pathWithoutGalley(), HOME: project, GALLEY_OFFLINE: "1" };
 let paths: string[] = [];
 
 const probe = spawnSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]);

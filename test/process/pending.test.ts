@@ -348,9 +348,10 @@ describe("every verb", () => {
   it("a run with --yes applies what it staged, and --stage leaves everything to the user", async () => {
     expect((await galley("--yes", "-p", "replace console.log($$$A) with trace($$$A) in hello")).code).toBe(0);
     expect(project.read("hello/greet.ts")).toContain("trace(");
-    const refused = await galley("--stage", "-p", "run touch made");
-    expect(refused.stderr).toContain("Refused: commands bypass staging. Use --allow-exec to permit them.");
-    expect((await galley("--stage", "--allow-exec", "-p", "run touch made")).code).toBe(0);
+    const before = project.state();
+    await galley("--stage", "-p", "run touch made");
+    expect(project.state()).toEqual(before);
+    expect((await galley("--access", "full", "-p", "run touch made")).code).toBe(0);
     expect(readdirSync(project.cwd)).toContain("made");
   });
 });

@@ -122,6 +122,47 @@ describe("something is set up that cannot be used", () => {
     expect(last).toMatchObject({ code: 1, reason: "startup", message: expect.stringMatching(/line \d+, column \d+/) });
   });
 
+  it("a mistake in a file: 1, with line, column and path", async () => {
+    rig.models("providers:\n  mine:\n    baseUrl: https://llm.example/v1\n    api: nope\n    models: [{ id: m }]\n");
+    const { code, stdout, stderr } = await rig.galley(["-p", "show note.txt"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^galley: .*models\.yml: line 4, column 10: providers\.mine\.api: expected one of .*\n$/);
+  });
+
+  it("a credential file that others can read: 7, told once", async () => {
+    const agentDir = join(rig.home, "open");
+    mkdirSync(agentDir);
+    const keys = { groq: { type: "api_key", key: "k" } };
+    writeFileSync(join(agentDir, "auth.json"), JSON.stringify(keys), { mode: 0o644 });
+    const env = { GALLEY_AGENT_DIR: agentDir };
+    const { code, stdout, stderr } = await rig.galley(["-p", "show note.txt"], { env });
+    expect([code, stdout]).toEqual([7, ""]);
+    const file = join(agentDir, "auth.json");
+    expect(stderr).toBe(`galley: ${file}: not used, because its mode is 0644 and not 0600; run chmod 600 on it\n`);
+    expect((await rig.galley(["--model", "planner", "-p", "show note.txt"], { env })).code).toBe(0);
+  });
+
+  it("a key that cannot be sent, or whose command fails: 7", async () => {
+    for (const OPENAI_API_KEY of ["two\nlines", "schlüssel-0123"]) {
+      const { code, stderr } = await rig.galley(["-p", "hi"], { env: { OPENAI_API_KEY } });
+      expect([code, stderr]).toEqual([
+        7,
+        "galley: No API key found for openai. The value is empty, of several lines, or not plain ASCII.\n",
+      ]);
+    }
+    rig.models(keyless.replace("$NO_SUCH_KEY", '"!exit 3"'));
+    expect((await rig.galley(["-p", "hi"])).code).toBe(7);
+  });
+
+  it("a key for the run and no model that it could be for: 2", async () => {
+    const { code, stdout, stderr } = await rig.galley(["--api-key", "key-0123456789", "-p", "show note.txt"]);
+    expect([code, stdout, stderr]).toEqual([
+      2,
+      "",
+      "galley: The key of --api-key is for no model: name one with --model PROVIDER/ID.\n",
+    ]);
+  });
+
   it("an unknown model: 1", async () => {
     const { code, stderr } = await rig.galley(["--model", "nope", "-p", "help"]);
     expect([code, stderr]).toEqual([1, "galley: Model not found: nope. See: galley models --all\n"]);

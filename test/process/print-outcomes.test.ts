@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openAi, type Reply, startScriptedServer } from "../../src/testing/index.js";
 import { ensureBuilt, modelsAt } from "../kit/rpc-host.js";
 import { emptyHome, galleyBin, type Outcome, run } from "../kit/run-galley.js";
+import { noNamespaces } from "../kit/sandbox-rig.js";
 
 beforeAll(ensureBuilt, 150_000);
 
@@ -171,11 +172,13 @@ describe("the exit code", () => {
     expect(last).toEqual({ type: "exit", code: 4, reason: "limit", message, pending: [] });
   });
 
-  it("is 6 for a run that failed because it was not allowed", async () => {
-    const refused = await galley("--stage", "-p", "run touch made");
+  const bare = noNamespaces();
+  it.skipIf(!bare)("is 6 for a run that failed because it was not allowed", async () => {
+    const words = [...(bare?.args ?? []), process.execPath, galleyBin, "--access", "workspace", "-p", "run touch made"];
+    const refused = await run(bare?.file ?? "", words, { env, cwd });
     expect([refused.code, refused.stdout]).toEqual([6, ""]);
-    expect(refused.stderr).toContain("Refused: commands bypass staging. Use --allow-exec to permit them.");
-    expect((await galley("--stage", "--allow-exec", "-p", "run false")).code).toBe(3);
+    expect(refused.stderr).toContain("Commands need the sandbox you asked for, and it is not available:");
+    expect((await galley("--access", "full", "-p", "run false")).code).toBe(3);
   });
 
   it("is 6 when --yes finds a place that may not be written any more", async () => {

@@ -77,8 +77,12 @@ describe("what commands and custom tools change", () => {
     rig.write(".gitignore", "*.log\n");
   });
 
-  it("is found on the disk, also while everything is staged", async () => {
-    for (const staging of [[], ["--stage", "--allow-exec"]]) {
+  it("is found on the disk, whatever the staging", async () => {
+    // A command that is staged changes nothing there; one of the host's rights does.
+    for (const staging of [
+      ["--access", "full"],
+      ["--set", "staging=off", "--set", "sandbox=off"],
+    ]) {
       rig.newProject();
       rig.write("a.txt", "one\n");
       rig.write("gone.txt", "x\n");
@@ -141,9 +145,15 @@ describe("calls that fail or are refused", () => {
   bash echo out; exit 3: Command exited with code 3
 4 turns, 60 tokens
 `);
-    const refused = await rig.withModel([call("bash", { command: "touch x" }), done], ["--stage", "-p", "go"]);
+    writeFileSync(
+      join(rig.home, "deploy.js"),
+      `export default () => ({ name: "deploy", description: "Deploys", parameters: { type: "object" }, approval: "exec",
+         execute: async () => ({ content: [] }) });`,
+    );
+    const named = ["--tool", join(rig.home, "deploy.js")];
+    const refused = await rig.withModel([call("deploy", {}), done], [...named, "--stage", "-p", "go"]);
     expect(refused.stderr).toBe(`Failed or refused:
-  bash touch x: Refused: commands bypass staging. Use --allow-exec to permit them.
+  deploy: Refused: commands bypass staging. Use --allow-exec to permit them.
 2 turns, 30 tokens
 `);
   });

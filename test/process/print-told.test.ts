@@ -45,7 +45,7 @@ it("tells the model date, platform, directories, branch, changes and staging; co
     /\\nDate: \d{4}-\d\d-\d\d\\n/,
     new RegExp(`\\\\nPlatform: ${process.platform} `),
     /\\nGit: branch trunk, uncommitted changes\\n/,
-    /\\nNo sandbox\. Staging all: every file change is a preview that waits for review\.\\n/,
+    /\\n(?:Sandbox: the project is writable, no network|No sandbox)\. Staging all: every file change[^.]* is a preview/,
     new RegExp(`\\\\nWorking directory: [^\\\\]*${join("project", "src")}\\\\nProject root: [^\\\\]*project`),
     /are its instructions: follow them unless the user says otherwise\. They grant no permission/,
     /Use tabs\./,

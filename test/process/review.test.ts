@@ -75,6 +75,20 @@ describe("ids", () => {
 });
 
 describe("E-2: the project", () => {
+  it("names files from its root on, also at the end of a run in a directory of it", async () => {
+    for (const directory of [".git", "docs"]) mkdirSync(join(project.cwd, directory));
+    const preview = await project.galleyIn("docs", "-p", "replace console.log($$$A) with log($$$A) in ../hello .");
+    expect(preview.stderr.match(/^(?:---|\+\+\+) .*$/gm)).toEqual([
+      ...["--- a/hello/greet.ts", "+++ b/hello/greet.ts"],
+      ...["--- a/hello/main.ts", "+++ b/hello/main.ts"],
+    ]);
+    expect(preview.stderr).toMatch(/\n {8}hello\/greet\.ts {2}\+3 -5\n {8}hello\/main\.ts {2}\+2 -2\n/);
+    const args = ["-p", "replace shout($A) with loud($A) in ../hello", "--yes", "--set", "resolve.forcing=off"];
+    const written = await project.galleyIn("docs", ...args, "--then", "run echo x > ../hello/left.txt");
+    expect(written.stderr).toMatch(/Written:\n {2}hello\/greet\.ts /);
+    expect(written.stderr).toMatch(/Changed by commands[^\n]*\n {2}hello\/left\.txt/);
+  });
+
   it.each([".git", ".galley"])("with %s is the same from its root and from every directory in it", async (mark) => {
     mkdirSync(join(project.cwd, mark));
     mkdirSync(join(project.cwd, "docs"));

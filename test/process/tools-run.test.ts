@@ -45,6 +45,11 @@ const greeting = `export default (pi) => ({
 });
 `;
 
+const deploying = `export default (pi) => ({
+  name: "deploy", description: "Deploys", parameters: pi.zod.object({}), approval: "exec",
+  execute: async () => ({ content: [{ type: "text", text: "deployed" }] }),
+});`;
+
 const closing = `export default (pi) => ({
   name: "sweep", description: "Previews sweeping", deferrable: true, parameters: pi.zod.object({}),
   async execute() {
@@ -107,14 +112,12 @@ describe("galley tools run", () => {
     expect(readFileSync(inProject("c.txt"), "utf8")).toBe("two\n");
   });
 
-  it("refuses commands while everything is staged, with exit code 6, unless --allow-exec", async () => {
-    const refused = await toolRun("bash", { command: "echo hi" }, "--stage");
+  it("refuses a tool that declares exec while everything is staged, with exit code 6, unless --allow-exec", async () => {
+    put(".galley/agent/tools/deploy.ts", deploying);
+    const refused = await toolRun("deploy", {}, "--stage");
     expect(refused).toMatchObject({ code: 6, stdout: "" });
-    expect(refused.stderr).toContain("Refused: commands bypass staging.");
-    expect(await toolRun("bash", { command: "echo hi" }, "--stage", "--allow-exec")).toMatchObject({
-      code: 0,
-      stdout: "hi\n",
-    });
+    expect(refused.stderr).toContain("Refused: commands bypass staging. Use --allow-exec to permit them.");
+    expect(await toolRun("deploy", {}, "--stage", "--allow-exec")).toMatchObject({ code: 0, stdout: "deployed\n" });
   });
 
   it("lets a hook refuse, with exit code 6", async () => {

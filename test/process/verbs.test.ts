@@ -1,11 +1,12 @@
-// The verbs of the built program: their help, what a mistyped one is answered, and the sandbox that is not there.
+// The verbs of the built program: their help, what a mistyped one is answered, and a machine without a sandbox.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { verbs } from "../../src/cli/verbs.js";
-import { ensureBuilt, RpcHost } from "../kit/rpc-host.js";
+import { ensureBuilt } from "../kit/rpc-host.js";
 import { emptyHome, galleyBin, run } from "../kit/run-galley.js";
+import { noNamespaces } from "../kit/sandbox-rig.js";
 
 beforeAll(ensureBuilt, 150_000);
 
@@ -69,17 +70,28 @@ describe("help", () => {
   });
 });
 
-describe("a sandbox that was asked for", () => {
+const bare = noNamespaces();
+
+describe.skipIf(!bare)(`a machine without user namespaces${bare ? "" : " (skipped: bwrap is missing)"}`, () => {
+  const reason = "User namespaces are not allowed here (container or kernel setting).";
   const refusal =
-    "Commands need the sandbox you asked for, and it is not available: This version has no sandbox. " +
+    `Commands need the sandbox you asked for, and it is not available: ${reason} ` +
     "Set sandbox to off to run them with your rights.";
+  const galley = (...args: string[]) =>
+    run(bare?.file ?? "", [...(bare?.args ?? []), process.execPath, galleyBin, ...args], {
+      ...{ env: place.env, cwd: join(place.home, "project") },
+    });
   const bash = (...options: string[]) => galley("tools", "run", "bash", '{"command":"echo ran"}', ...options);
 
-  it("is not the default: commands run", async () => {
-    expect(await bash()).toMatchObject({ code: 0, stdout: "ran\n" });
+  it("X-1: lets commands run with the user's rights if the sandbox is only the default, and says so once", async () => {
+    expect(await bash()).toEqual({
+      code: 0,
+      stdout: "ran\n",
+      stderr: `galley: No sandbox: ${reason} Commands run with your rights.\n`,
+    });
   });
 
-  it.each(["workspace", "read-only"])("%s in the user's file refuses commands", async (mode) => {
+  it.each(["workspace", "read-only"])("X-1: %s in the user's file refuses commands", async (mode) => {
     put(".galley/agent/config.yml", `sandbox: ${mode}\n`);
     expect(await bash()).toEqual({ code: 6, stdout: "", stderr: `galley: ${refusal}\n` });
     expect(await bash("--allow-exec")).toMatchObject({ code: 6 });
@@ -88,7 +100,7 @@ describe("a sandbox that was asked for", () => {
     expect(await galley("tools", "run", "write", '{"path":"a.txt","content":"a"}')).toMatchObject({ code: 0 });
   });
 
-  it("a project may ask for it, and may not switch it off", async () => {
+  it("X-1: a project may ask for it, and may not switch it off", async () => {
     put(".galley/agent/config.yml", "sandbox: off\n");
     put("project/.galley/settings.json", '{"sandbox": "read-only"}');
     expect(await bash()).toMatchObject({ code: 6, stdout: "" });
@@ -99,48 +111,27 @@ describe("a sandbox that was asked for", () => {
     expect(stderr).toContain('sandbox: "off" is ignored, a project may only make this stricter');
   });
 
-  it("refuses a custom tool that declares nothing, and lets one run that only reads", async () => {
-    const tool = (name: string, approval: string) => `export default (pi) => ({
-      name: "${name}", description: "Says ran", parameters: pi.zod.object({}), ${approval}
-      execute: async () => ({ content: [{ type: "text", text: "ran" }] }),
-    });`;
+  it("V-4: refuses to stage, with exit code 6, and leaves the tree alone", async () => {
+    const staged = await galley("exec", "--stage", "--", "touch", "made");
+    expect(staged).toEqual({
+      code: 6,
+      stdout: "",
+      stderr: `galley: Staging commands is not possible here: ${reason}\n`,
+    });
+    const refused = await bash("--stage");
+    expect(refused).toMatchObject({ code: 6, stdout: "" });
+    expect(refused.stderr).toContain(
+      `Refused: commands bypass staging. Use --allow-exec to permit them. Staging commands is not possible here: ${reason}`,
+    );
+    expect(await bash("--stage", "--allow-exec")).toMatchObject({ code: 0, stdout: "ran\n" });
+    expect(readdirSync(join(place.home, "project"))).toEqual([]);
+  });
+
+  it("galley doctor and get_state tell why", async () => {
+    expect((await galley("doctor")).stdout).toContain(`none: ${reason}`);
     put(".galley/agent/config.yml", "sandbox: workspace\n");
-    put(".galley/agent/tools/any.ts", tool("any", ""));
-    put(".galley/agent/tools/reads.ts", tool("reads", 'approval: "read",'));
-    expect(await galley("tools", "run", "any", "{}")).toMatchObject({ code: 6, stdout: "" });
-    expect(await galley("tools", "run", "reads", "{}")).toMatchObject({ code: 0, stdout: "ran\n" });
+    expect((await galley("doctor")).stdout).toContain(
+      "workspace is asked for and not available, so commands are refused",
+    );
   });
-
-  it("refuses a host's bash command over RPC", async () => {
-    const host = new RpcHost({ args: ["--set", "sandbox=workspace"] });
-    try {
-      host.send({ id: "b", type: "bash", command: "echo ran" });
-      expect(await host.waitForResponse("b")).toMatchObject({ success: false, error: refusal });
-      host.send({ id: "s", type: "get_state" });
-      expect((await host.waitForResponse("s")).data).toMatchObject({
-        sandbox: {
-          mode: "workspace",
-          mechanism: "none",
-          reason: "This version has no sandbox. Commands are refused.",
-        },
-      });
-    } finally {
-      await host.dispose();
-    }
-  });
-});
-
-it("a setting without effect is one warning on stderr, never on RPC's stdout", async () => {
-  put(".galley/agent/config.yml", "async: {enabled: true}\ncycleOrder: [a]\n");
-  const { stderr } = await galley("-p", "help");
-  expect(stderr.match(/async\.enabled: has no effect in this version/g)).toHaveLength(1);
-  expect(stderr.match(/cycleOrder: has no effect in this version/g)).toHaveLength(1);
-  const rpc = await run(process.execPath, [galleyBin, "--mode", "rpc"], {
-    env: place.env,
-    cwd: join(place.home, "project"),
-    input: '{"id":"1","type":"get_state"}\n',
-  });
-  expect(rpc.stderr).toContain("async.enabled: has no effect in this version");
-  for (const line of rpc.stdout.trimEnd().split("\n")) expect(JSON.parse(line)).toHaveProperty("type");
-  expect(rpc.stdout).not.toContain("async");
 });

@@ -154,6 +154,25 @@ describe("an address", () => {
     ]);
   });
 
+  it("with a query, a user name or a password is refused, and shown to nobody with them", async () => {
+    const refused = async (url: string) => {
+      const env = { GROQ_API_KEY: key, GROQ_BASE_URL: url };
+      const { code, stderr } = await rig.galley(["-p", "hi", "--quiet"], { env });
+      const listed = await rig.galley(["models", "--provider", "groq", "--json"], { env });
+      const state = await rig.galley(["--mode", "rpc"], { env, input: '{"id":"s","type":"get_state"}\n' });
+      expect(code).toBe(7);
+      expect(listed.stdout + state.stdout).toContain('"baseUrl":"http://127.0.0.1:9/v1"');
+      expect(listed.stdout + state.stdout).not.toContain("hush");
+      return stderr;
+    };
+    expect(await refused("http://me:hush-0123@127.0.0.1:9/v1")).toBe(
+      "galley: The model's baseUrl (from GROQ_BASE_URL) must not hold a user name or a password.\n",
+    );
+    expect(await refused("http://127.0.0.1:9/v1?key=hush-0123")).toBe(
+      "galley: The model's baseUrl (from GROQ_BASE_URL) must not hold a query or a fragment.\n",
+    );
+  });
+
   it("and a key of a project's .env do not count", async () => {
     rig.write(".env", "GROQ_API_KEY=theirs\nANTHROPIC_BASE_URL=http://127.0.0.1:9\n");
     rig.write("note.txt", "a note\n");
@@ -173,6 +192,13 @@ it("without a key, the table is no reason for a word on stderr", async () => {
   const outcome = await rig.galley(["--mode", "rpc"], { input: '{"id":"s","type":"get_state"}\n' });
   expect(outcome.stderr).toBe("");
 });
+
+it("the name of a service means its usual model", () =>
+  withServer([anthropic.text(answer)], async (server) => {
+    const env = { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: server.url, OPENROUTER_API_KEY: "other" };
+    expect((await rig.galley(["--model", "anthropic:low", "-p", "hi"], { env })).stdout).toBe(`${answer}\n`);
+    expect(server.requests[0]?.body).toMatchObject({ model: "claude-sonnet-5", output_config: { effort: "low" } });
+  }));
 
 it("a name that means nothing is answered with those like it", async () => {
   const { code, stderr } = await rig.galley(["--model", "claude-sonet-5", "-p", "hi"]);

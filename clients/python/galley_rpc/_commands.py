@@ -100,8 +100,11 @@ class SyncCommands:
     def set_budget(self, *, max_cost: Union[float, None, Unset] = UNSET, max_turns: Union[int, None, Unset] = UNSET, max_tokens: Union[int, None, Unset] = UNSET, timeout: Optional[float] = None) -> types.BudgetState:
         return self.request("set_budget", {**given({"maxCost": max_cost, "maxTurns": max_turns, "maxTokens": max_tokens}, UNSET)}, timeout=timeout)
 
-    def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
-        return self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context})}, timeout=timeout)
+    def set_access(self, access: types.AccessMode, *, timeout: Optional[float] = None) -> types.AccessState:
+        return self.request("set_access", {"access": access}, timeout=timeout)
+
+    def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, stage: Optional[bool] = None, unsandboxed: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
+        return self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context, "stage": stage, "unsandboxed": unsandboxed})}, timeout=timeout)
 
     def abort_bash(self, *, timeout: Optional[float] = None) -> None:
         return self.request("abort_bash", {}, timeout=timeout)
@@ -251,8 +254,11 @@ class AsyncCommands:
     async def set_budget(self, *, max_cost: Union[float, None, Unset] = UNSET, max_turns: Union[int, None, Unset] = UNSET, max_tokens: Union[int, None, Unset] = UNSET, timeout: Optional[float] = None) -> types.BudgetState:
         return await self.request("set_budget", {**given({"maxCost": max_cost, "maxTurns": max_turns, "maxTokens": max_tokens}, UNSET)}, timeout=timeout)
 
-    async def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
-        return await self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context})}, timeout=timeout)
+    async def set_access(self, access: types.AccessMode, *, timeout: Optional[float] = None) -> types.AccessState:
+        return await self.request("set_access", {"access": access}, timeout=timeout)
+
+    async def bash(self, command: str, *, exclude_from_context: Optional[bool] = None, stage: Optional[bool] = None, unsandboxed: Optional[bool] = None, timeout: Optional[float] = None) -> types.BashResult:
+        return await self.request("bash", {"command": command, **given({"excludeFromContext": exclude_from_context, "stage": stage, "unsandboxed": unsandboxed})}, timeout=timeout)
 
     async def abort_bash(self, *, timeout: Optional[float] = None) -> None:
         return await self.request("abort_bash", {}, timeout=timeout)

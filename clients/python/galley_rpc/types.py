@@ -32,6 +32,7 @@ COMMAND_TYPES: Tuple[str, ...] = (
     "set_auto_retry",
     "abort_retry",
     "set_budget",
+    "set_access",
     "bash",
     "abort_bash",
     "get_session_stats",
@@ -128,6 +129,18 @@ class _AbortRetryCommandRequired(TypedDict):
 
 class AbortRetryCommand(_AbortRetryCommandRequired, total=False):
     id: "RequestId"
+
+
+AccessMode = Literal["read-only", "stage", "workspace", "full"]
+
+
+AccessName = Union[Literal["custom"], "AccessMode"]
+
+
+class AccessState(TypedDict):
+    access: "AccessName"
+    staging: Literal["off", "auto", "all"]
+    sandbox: "SandboxState"
 
 
 class ActionBelow(TypedDict):
@@ -357,6 +370,8 @@ class _BashCommandRequired(TypedDict):
 class BashCommand(_BashCommandRequired, total=False):
     id: "RequestId"
     excludeFromContext: bool
+    stage: bool
+    unsandboxed: bool
 
 
 class _BashExecutionMessageRequired(TypedDict):
@@ -389,6 +404,35 @@ class BashResult(_BashResultRequired, total=False):
     artifactId: str
     newCwd: str
     fullOutputPath: str
+    pendingId: str
+    files: List["BashResultFilesItem"]
+    notStaged: List["BashResultNotStagedItem"]
+    kept: "BashResultKept"
+    view: Literal["overlay", "copy"]
+
+
+class _BashResultFilesItemRequired(TypedDict):
+    path: str
+    kind: "FileChangeKind"
+
+
+class BashResultFilesItem(_BashResultFilesItemRequired, total=False):
+    type: Literal["symlink", "directory"]
+    added: int
+    removed: int
+    target: str
+    renamedFrom: str
+    protected: Literal[True]
+
+
+class BashResultNotStagedItem(TypedDict):
+    path: str
+    why: str
+
+
+class BashResultKept(TypedDict):
+    files: int
+    bytes: int
 
 
 class _BranchCommandRequired(TypedDict):
@@ -1463,7 +1507,7 @@ class RpcChunk(TypedDict):
     data: str
 
 
-RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "SetBudgetCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "RevisePendingActionCommand", "RebasePendingActionCommand", "GetDiffCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
+RpcCommand = Union["NegotiateProtocolCommand", "PromptCommand", "SteerCommand", "FollowUpCommand", "AbortCommand", "AbortAndPromptCommand", "NewSessionCommand", "GetStateCommand", "SetTodosCommand", "SetHostToolsCommand", "SetEventFilterCommand", "GetCommandsCommand", "GetAvailableCommandsCommand", "SetModelCommand", "CycleModelCommand", "GetAvailableModelsCommand", "SetThinkingLevelCommand", "CycleThinkingLevelCommand", "GetAvailableThinkingLevelsCommand", "SetSteeringModeCommand", "SetFollowUpModeCommand", "SetInterruptModeCommand", "CompactCommand", "SetAutoCompactionCommand", "SetAutoRetryCommand", "AbortRetryCommand", "SetBudgetCommand", "SetAccessCommand", "BashCommand", "AbortBashCommand", "GetSessionStatsCommand", "ExportHtmlCommand", "SwitchSessionCommand", "BranchCommand", "ForkCommand", "CloneCommand", "GetBranchMessagesCommand", "GetForkMessagesCommand", "GetEntriesCommand", "GetTreeCommand", "GetLastAssistantTextCommand", "SetSessionNameCommand", "GetMessagesCommand", "GetMessagesPageCommand", "GetPendingActionsCommand", "ResolvePendingActionCommand", "RevisePendingActionCommand", "RebasePendingActionCommand", "GetDiffCommand", "UndoCommand", "RedoCommand", "GetChangesCommand"]
 
 
 class _RpcFailureRequired(TypedDict):
@@ -1500,9 +1544,19 @@ class RpcFrameError(TypedDict):
 class _SandboxStateRequired(TypedDict):
     mode: Literal["workspace", "read-only", "off"]
     mechanism: str
+    network: Literal["off", "hosts", "on"]
+    stage: "SandboxStateStage"
 
 
 class SandboxState(_SandboxStateRequired, total=False):
+    reason: str
+
+
+class _SandboxStateStageRequired(TypedDict):
+    mechanism: Literal["overlay", "copy", "none"]
+
+
+class SandboxStateStage(_SandboxStateStageRequired, total=False):
     reason: str
 
 
@@ -1710,6 +1764,7 @@ class SessionState(_SessionStateRequired, total=False):
     autoRetryEnabled: bool
     isRetrying: bool
     pendingActionCount: int
+    access: "AccessName"
     sandbox: "SandboxState"
     persistError: str
     lockKind: Literal["none"]
@@ -1745,6 +1800,15 @@ class SessionStats(_SessionStatsRequired, total=False):
 class SessionStatsByModelValue(TypedDict):
     tokens: "TokenTotals"
     cost: float
+
+
+class _SetAccessCommandRequired(TypedDict):
+    type: Literal["set_access"]
+    access: "AccessMode"
+
+
+class SetAccessCommand(_SetAccessCommandRequired, total=False):
+    id: "RequestId"
 
 
 class _SetAutoCompactionCommandRequired(TypedDict):
@@ -1866,6 +1930,41 @@ class _SlashCommandRequired(TypedDict):
 
 class SlashCommand(_SlashCommandRequired, total=False):
     description: str
+
+
+class _StagedEffectsRequired(TypedDict):
+    files: List["StagedEffectsFilesItem"]
+    notStaged: List["StagedEffectsNotStagedItem"]
+    kept: "StagedEffectsKept"
+    view: Literal["overlay", "copy"]
+
+
+class StagedEffects(_StagedEffectsRequired, total=False):
+    pendingId: str
+
+
+class _StagedEffectsFilesItemRequired(TypedDict):
+    path: str
+    kind: "FileChangeKind"
+
+
+class StagedEffectsFilesItem(_StagedEffectsFilesItemRequired, total=False):
+    type: Literal["symlink", "directory"]
+    added: int
+    removed: int
+    target: str
+    renamedFrom: str
+    protected: Literal[True]
+
+
+class StagedEffectsNotStagedItem(TypedDict):
+    path: str
+    why: str
+
+
+class StagedEffectsKept(TypedDict):
+    files: int
+    bytes: int
 
 
 class _SteerCommandRequired(TypedDict):

@@ -1,7 +1,8 @@
 // `galley doctor`: each line is fine, or says how to mend it.
 
 import { sanitizeForTerminal } from "../../base/sanitize.js";
-import { diagnose, type Finding } from "../../sdk/diagnose.js";
+import { diagnose } from "../../sdk/diagnose.js";
+import type { Finding } from "../../sdk/finding.js";
 import { exitCodes } from "../exit-codes.js";
 import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
 import { unknownOption } from "../verb-help.js";

@@ -113,7 +113,7 @@ async function askProvider(input: TerminalInput): Promise<KnownProvider | number
     const word = line.trim();
     const found = knownProviders.find(({ id }, index) => word === id || word === `${index + 1}`);
     if (found) return found;
-    process.stderr.write(`Enter a number from 1 to ${knownProviders.length}.\n`);
+    process.stderr.write(`Enter a number from 1 to ${knownProviders.length}, or a name of the list.\n`);
   }
   return exitCodes.usage;
 }

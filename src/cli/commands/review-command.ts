@@ -1,16 +1,19 @@
 // `galley review`: what is pending in this project, shown and decided at the terminal. No model and no extension is loaded.
 
 import { realpathSync } from "node:fs";
-import { join } from "node:path";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { silentLog } from "../../base/log.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import { listPendingSessions, type PendingLocation } from "../../sdk/pending-sessions.js";
 import { findAction } from "../../sdk/review/find-by-id.js";
+import { maskedReview } from "../../sdk/review/masked-review.js";
 import { projectReview } from "../../sdk/review/project-review.js";
+import { findSecrets } from "../../sdk/secrets/find-secrets.js";
+import { findSessionEnvironment } from "../../sdk/session-environment.js";
 import { exitCodes, signalCodes } from "../exit-codes.js";
-import { editInEditor, openInEditor } from "../terminal/hand-over.js";
+import { keyFileIn } from "../terminal/input-access.js";
+import { createTerminalAccess } from "../terminal-access.js";
 import { unknownOption, wrongUse } from "../verb-help.js";
 import { reasonOf } from "./review-output.js";
 
@@ -34,19 +37,22 @@ async function review({ id, sessionDir, withExitCode }: ReviewWords): Promise<vo
   if (!process.stdin.isTTY || !process.stdout.isTTY || !TERM || TERM === "dumb")
     throw new GalleyError("usage", "Use  galley pending  and  galley show ID.");
   const cwd = realpathSync(process.cwd());
-  const location: PendingLocation = { cwd, agentDir: agentDirectory(process.env), sessionDir, log: silentLog };
+  const agentDir = agentDirectory(process.env);
+  const location: PendingLocation = { cwd, agentDir, sessionDir, log: silentLog };
   const all = id === undefined ? [] : (await listPendingSessions(location)).flatMap(({ actions }) => actions);
   const key = id === undefined ? undefined : findAction(all, id).name;
+  const { settings } = await findSessionEnvironment({ cwd, agentDir });
   const { runReview } = await import("../../tui/review/run-review.js");
   const stopped = new AbortController();
   for (const signal of Object.keys(signalCodes) as (keyof typeof signalCodes)[])
     process.once(signal, () => stopped.abort(signal));
   const left = await runReview({
-    source: projectReview(location),
+    source: maskedReview(projectReview(location), await findSecrets(location)),
     access: {
-      editText: (text, name) => editInEditor(text, name, process.env),
-      openFile: (path) => openInEditor(join(cwd, path), process.env),
+      ...createTerminalAccess({ cwd, agentDir, env: process.env, settings, log: silentLog }),
+      keyFile: () => keyFileIn(agentDir),
     },
+    hasMouse: settings.get("terminal.mouse"),
     ...{ key, env: process.env, input: process.stdin, output: process.stdout, signal: stopped.signal },
   });
   const ended = stopped.signal.aborted ? signalCodes[stopped.signal.reason as keyof typeof signalCodes] : undefined;

@@ -7,6 +7,7 @@ import type { Change } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
 import { listPendingSessions, type PendingLocation, projectRoot, withSessionFile } from "../../sdk/pending-sessions.js";
 import { chooseFiles, chooseHunks } from "../../sdk/review/choose-files.js";
+import { dependsText } from "../../sdk/review/depends-text.js";
 import { findAction } from "../../sdk/review/find-by-id.js";
 import type { ListedAction } from "../../sdk/review/listed-action.js";
 import type { ExitReason } from "../exit-codes.js";
@@ -193,12 +194,10 @@ function failureText(error: unknown, [listed]: readonly ListedAction[], location
   if (error.code === "protected")
     return `${error.message} To write them too: galley apply ${listed.name} --protected${also}`;
   if (error.code !== "depends") return error.message;
-  const { actions = [] } = (error.details ?? {}) as { actions?: { id: string; label: string; files: string[] }[] };
-  const shownOf = (path: string) => listed.files.find(({ staged }) => staged === path)?.shown ?? path;
-  const rows = actions.map(({ id, label, files }) => `  ${id}  ${files.map(shownOf).join(", ")}  (${label})`);
-  return [
-    `${listed.name} rests on other pending actions. To apply it would also write:`,
-    ...rows,
-    `Nothing was written. To apply them together: galley apply ${listed.name} --with-deps${also}`,
-  ].join("\n");
+  return dependsText(error, {
+    name: listed.name,
+    command: `galley apply ${listed.name} --with-deps${also}`,
+    shownPath: (path) => listed.files.find(({ staged }) => staged === path)?.shown ?? path,
+    shownLabel: (label) => label,
+  });
 }

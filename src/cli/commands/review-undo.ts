@@ -56,7 +56,7 @@ export async function takeBack(location: PendingLocation, words: PendingWords): 
       throw withHint(error, wanted);
     });
     const text = result ? result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") : "";
-    if (result?.isError) throw new GalleyError(code ?? "apply_failed", text);
+    if (result?.isError) throw withHint(new GalleyError(code ?? "apply_failed", text), wanted);
     if (isPreview) {
       keepSession(session, reason);
       return { id: action.id, session: session.sessionId };
@@ -96,6 +96,10 @@ async function printStaged(
 
 /** A newest change that does not fit must not seem to be the end of it. */
 function withHint(error: unknown, { verb, changeId, isRun }: Wanted): unknown {
+  if (GalleyError.is(error, "protected")) {
+    const words = ["galley", verb, ...(isRun ? ["--run", "--yes"] : changeId === undefined ? [] : [changeId])];
+    return new GalleyError(error.code, `${error.message} To write them too: ${words.join(" ")} --protected`);
+  }
   if (!GalleyError.is(error, "stale_preview") || verb === "redo" || changeId !== undefined) return error;
   const hint = isRun ? "Take back single changes with galley undo CHANGE" : "Another one can be undone by its id";
   return new GalleyError(error.code, `${error.message} ${hint}: galley changes lists them.`);

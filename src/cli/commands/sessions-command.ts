@@ -25,9 +25,12 @@ export async function runSessionsCommand(words: readonly string[]): Promise<void
     const report = await cleanSessions(location, Date.now());
     for (const problem of report.problems) process.stderr.write(sanitizeForTerminal(`${problem}\n`));
     if (report.problems.length > 0) process.exitCode = exitCodes.failed;
+    const { cleanLeftLayers } = await import("../../sdk/sandbox/left-layers.js");
+    const removedLayers = (await cleanLeftLayers({ ...location, env: process.env })).length;
     const { removedBlobs, removedPlans, removedDrafts, freedBytes } = report;
-    const text = `Removed ${removedBlobs} images, ${removedPlans} plans and ${removedDrafts} drafts (${freedBytes} bytes).\n`;
-    return print(isJson ? `${JSON.stringify(report)}\n` : text);
+    const layers = removedLayers === 0 ? "" : ` and ${removedLayers} layers of staged commands`;
+    const text = `Removed ${removedBlobs} images, ${removedPlans} plans and ${removedDrafts} drafts (${freedBytes} bytes)${layers}.\n`;
+    return print(isJson ? `${JSON.stringify({ ...report, removedLayers })}\n` : text);
   }
   const scope = scopes[0] === "--all" ? "all" : scopes[0] === "--here" ? "here" : "project";
   const sessions = await listSessions(location, { scope });

@@ -72,6 +72,7 @@ async function runInSession(request: Request, around: Around): Promise<number> {
     // A session of its own, whatever the settings say.
     assignments: [...(options.assignments ?? []), parseAssignment("autoResume=false")],
     contextFiles: [],
+    defaultAccess: "workspace",
     onLoadError: ({ path }) => unloaded.push(path),
   });
   const stop = new AbortController();

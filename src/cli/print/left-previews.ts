@@ -4,7 +4,10 @@
 import { oneLine } from "../../base/sanitize.js";
 import type { PendingActionView } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
+import { projectRoot } from "../../sdk/pending-sessions.js";
+import { shownInProject } from "../../sdk/review/listed-action.js";
 import type { CommandLine } from "../arguments.js";
+import { accessOf } from "../session-options.js";
 import { shellWord } from "../shell-word.js";
 import { fileLine, listing } from "./listing.js";
 import type { Outcome } from "./outcome.js";
@@ -31,7 +34,10 @@ export async function leftOf(
   { withDiff }: { withDiff: boolean },
 ): Promise<LeftPreviews> {
   const { isOnDisk, persistError } = session.sessionManager;
-  const left = await session.getPendingActions({ diff: withDiff });
+  // As the commands that decide about them call the files, from whatever directory.
+  const root = projectRoot({ cwd: session.cwd });
+  const nameFile = (path: string) => shownInProject(path, root);
+  const left = await session.getPendingActions({ diff: withDiff, nameFile });
   const ofKind = (kind: PendingActionView["kind"]) => left.filter((action) => action.kind === kind);
   return {
     plans: ofKind("plan"),
@@ -39,7 +45,7 @@ export async function leftOf(
     isKept: isOnDisk,
     persistError,
     sessionDir: options.get("session-dir")?.[0],
-    isAuto: options.has("auto"),
+    isAuto: accessOf({ options }).access === "workspace",
   };
 }
 

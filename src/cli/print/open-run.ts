@@ -39,6 +39,7 @@ export async function openRun(
     ...options,
     ...watch.options,
     mode,
+    defaultAccess: "workspace",
     onLoadError: ({ path }) => unloaded.push(path),
     onNoModel: (reason) => {
       noModel = reason;

@@ -21,16 +21,17 @@ export interface InputAccessOptions {
   readonly version: string;
   /** The root of the project, which has one history. */
   readonly root: string;
+  /** Of what is kept in files. */
+  readonly mask: (text: string) => string;
 }
 
 export function createInputAccess(options: InputAccessOptions): InputAccess {
-  const { cwd, agentDir, sessionDir, root, version } = options;
+  const { cwd, agentDir, sessionDir, root, version, mask } = options;
   const location = { cwd, agentDir, sessionDir };
-  const keyFile = join(agentDir, "keybindings.json");
   return {
     version,
-    history: openHistory(historyFile(agentDir, root)),
-    keyFile: () => ({ path: keyFile, text: textOf(keyFile) }),
+    history: openHistory(historyFile(agentDir, root), mask),
+    keyFile: () => keyFileIn(agentDir),
     fileNames: async (signal) => (await import("../../sdk/project/file-names.js")).fileNames(cwd, { agentDir, signal }),
     listDirectory: (path) => listDirectory(resolve(cwd, withHome(path))),
     readImage: async (path) => readImage(resolve(cwd, withHome(path))),
@@ -45,6 +46,12 @@ export function createInputAccess(options: InputAccessOptions): InputAccess {
     },
     settings: settingsFile(options),
   };
+}
+
+/** The user's own keys. */
+export function keyFileIn(agentDir: string): { path: string; text: string | undefined } {
+  const path = join(agentDir, "keybindings.json");
+  return { path, text: textOf(path) };
 }
 
 function withTilde(path: string): string {

@@ -15,7 +15,8 @@ export function historyFile(agentDir: string, root: string): string {
   return join(agentDir, "history", `${sha256Of(Buffer.from(root)).slice(0, 16)}.jsonl`);
 }
 
-export function openHistory(path: string): PromptHistoryFile {
+/** `mask`: of secrets that the user typed. */
+export function openHistory(path: string, mask: (text: string) => string = (text) => text): PromptHistoryFile {
   return {
     load() {
       const texts = linesIn(path).flatMap(textIn);
@@ -28,7 +29,7 @@ export function openHistory(path: string): PromptHistoryFile {
       if (text.length > maxTextLength) return;
       try {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        appendFileSync(path, lineOf(text), { mode: 0o600 });
+        appendFileSync(path, lineOf(mask(text)), { mode: 0o600 });
       } catch {
         // a full or read-only disk: the history of this run is in memory
       }

@@ -122,6 +122,57 @@ describe("admitProject (T-8)", () => {
     expect(admit({ "secrets.paths": [] }, { user, isTrusted: true }).values).toEqual({ "secrets.paths": ["*.key"] });
   });
 
+  it.each([true, false])("lets it remove hosts and add none (trusted: %s)", (isTrusted) => {
+    const user = { "bash.hosts": ["*.example", "db.test:5432", "localhost:3000"] };
+    const hosts = (list: string[]) => admit({ "bash.hosts": list }, { user, isTrusted });
+    expect(hosts([])).toEqual({ values: { "bash.hosts": [] }, problems: [] });
+    const fewer = ["registry.example", "*.cdn.example:443", "DB.test:5432"];
+    expect(hosts(fewer)).toEqual({ values: { "bash.hosts": fewer }, problems: [] });
+    const more = ["evil.test", "example", "registry.example:8443", "db.test", "localhost:3001", "127.0.0.1:3000"];
+    expect(hosts(["registry.example", ...more])).toEqual({
+      values: { "bash.hosts": ["registry.example"] },
+      problems: more.map(
+        (host) => `/p/settings.json: bash.hosts: "${host}" is ignored, a project may only remove hosts`,
+      ),
+    });
+    expect(admit({ "bash.hosts": ["evil.test"] }, { isTrusted }).values).toEqual({ "bash.hosts": [] });
+  });
+
+  it.each([true, false])("lets it close and hide, never open and show (trusted: %s)", (isTrusted) => {
+    const user = {
+      "bash.network": "hosts",
+      "bash.unixSockets": "none",
+      "bash.hide": ["~/vault"],
+      access: "stage",
+      "stage.maxFiles": 100,
+    };
+    const strict = { "bash.network": "off", "bash.hide": ["/srv"], access: "read-only", "stage.maxFiles": 10 };
+    expect(admit(strict, { user, isTrusted })).toEqual({
+      values: { ...strict, "bash.hide": ["~/vault", "/srv"] },
+      problems: [],
+    });
+    const loose = {
+      "bash.network": "on",
+      "bash.unixSockets": "own",
+      "bash.show": ["~/.ssh"],
+      access: "workspace",
+      "stage.maxFiles": 1000,
+    };
+    expect(admit(loose, { user, isTrusted })).toEqual({
+      values: {},
+      problems: [
+        narrower("bash.network", '"on"'),
+        narrower("bash.unixSockets", '"own"'),
+        "/p/settings.json: bash.show: is ignored, only the user's own settings may say this",
+        narrower("access", '"workspace"'),
+        narrower("stage.maxFiles", "1000"),
+      ],
+    });
+    expect(admit({ "stage.ignored": "plan" }, { isTrusted }).values).toEqual(
+      isTrusted ? { "stage.ignored": "plan" } : {},
+    );
+  });
+
   it("lets any project switch a tool off or read less, a trusted one the other way too", () => {
     expect(admit({ "bash.enabled": false, maxReadBytes: 10 }).values).toEqual({
       "bash.enabled": false,

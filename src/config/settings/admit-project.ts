@@ -2,10 +2,11 @@
 
 import { dirname, resolve } from "node:path";
 import { isWithin } from "../../files/paths/resolve-path.js";
+import { isCovered, isHostEntry, parseHostEntry } from "../../processes/network/allow-list.js";
 import type { SettingValues } from "./layers.js";
 import { type SettingKey, settingOf } from "./schema.js";
 import type { Setting } from "./setting.js";
-import { Problems, type SettingProblem, shown } from "./setting-problems.js";
+import { Problems, type SettingProblem, shown, shownItem } from "./setting-problems.js";
 import type { PolicySetting } from "./settings.js";
 
 type ProjectLayer = { readonly values: SettingValues; readonly file: string };
@@ -37,7 +38,12 @@ export function admitProject(
         if (pathInProject(project.file, path) === undefined)
           problems.add(key, `${shown(path)} is ignored, it leads out of the project`);
     } else if (isFree) values.set(key, wanted);
-    else {
+    else if (setting.stricter === "fewer") {
+      const mine = (user.get(key) ?? setting.default) as readonly string[];
+      const { kept, added } = removeHosts(mine, wanted as readonly string[]);
+      values.set(key, kept);
+      for (const host of added) problems.add(key, `${shownItem(host)} is ignored, a project may only remove hosts`);
+    } else {
       const stricter = stricterValue(setting, user.get(key) ?? setting.default, wanted);
       if (stricter !== undefined) values.set(key, stricter);
       else problems.add(key, refusal(setting, wanted));
@@ -51,6 +57,19 @@ export function pathInProject(file: string, path: string): string | undefined {
   const root = dirname(dirname(file));
   const found = resolve(root, path);
   return isWithin(found, root) ? found : undefined;
+}
+
+/** Of what the project lists, what the user allows anyway. */
+function removeHosts(mine: readonly string[], wanted: readonly string[]) {
+  const wide = mine.map(parseHostEntry).filter(isHostEntry);
+  const isAllowed = (host: string) => {
+    const entry = parseHostEntry(host);
+    return isHostEntry(entry) && isCovered(entry, wide);
+  };
+  return {
+    kept: Object.freeze(wanted.filter(isAllowed)),
+    added: wanted.filter((host) => !isAllowed(host)),
+  };
 }
 
 function refusal({ projectMay, stricter }: Setting<unknown>, wanted: unknown): string {

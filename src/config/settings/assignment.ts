@@ -1,10 +1,10 @@
 // A setting given as text: `--set retry.maxRetries=5`, `galley config set modelRoles.smol acme/small`.
 
-import { GalleyError } from "../../base/errors.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
 import { didYouMean, findSetting, noEffectText, type SettingName, type SettingValues } from "./layers.js";
 import { isWithoutEffect, legacyKeys, type SettingKey, settingOf } from "./schema.js";
 import { type Checked, checkMember, checkValue, fromText, isForbiddenName, type Kind } from "./setting.js";
-import { shown, shownName } from "./setting-problems.js";
+import { shown, shownItem, shownName } from "./setting-problems.js";
 
 export interface Assignment extends SettingName {
   /** Checked. */
@@ -24,6 +24,9 @@ export function readAssignment(name: string, text: string): Assignment {
   const { kind, isPrivate } = settingOf(found.key);
   const checked = check(found, fromText(memberKind(kind, found.member), text));
   if (checked.ok) return { ...found, value: checked.value };
+  const [wrong] = checked.wrong ?? [];
+  if (wrong !== undefined)
+    throw new GalleyError("usage", `${found.key}: expected ${wrong.expected}, not ${shownItem(wrong.value)}.`);
   const given = isPrivate ? "" : `, not ${shown(text)}`;
   throw new GalleyError("usage", `${shownName(name)} must be ${checked.expected}${given}.`);
 }
@@ -38,12 +41,34 @@ export function nameOf(name: string): SettingName {
   throw new GalleyError("usage", `Unknown setting "${shownName(name)}"${didYouMean(name) || "."}`);
 }
 
-/** As a layer: the last assignment of a setting wins, members of a record add up. */
+/**
+ * As a layer: the last assignment of a setting wins, members of a record add up. Programs give assignments too, which are
+ * not checked yet: throws `invalid_argument` for a name that is no setting and for a value that is none of it.
+ */
 export function layerOf(assignments: readonly Assignment[]): SettingValues {
   const values = new Map<SettingKey, unknown>();
-  for (const { key, member, value } of assignments)
+  for (const assignment of assignments) {
+    const { key, member, value } = checkedAssignment(assignment);
     values.set(key, member === undefined ? value : Object.freeze({ ...(values.get(key) as object), [member]: value }));
+  }
   return values;
+}
+
+function checkedAssignment({ key, member, value }: Assignment): Assignment {
+  const name = [key, member].filter((part) => part !== undefined).join(".");
+  const found = invalidUnlessNamed(name);
+  const checked = check(found, value);
+  if (checked.ok) return { ...found, value: checked.value };
+  const given = settingOf(found.key).isPrivate ? "" : `, not ${shown(value)}`;
+  throw new GalleyError("invalid_argument", `${shownName(name)} must be ${checked.expected}${given}.`);
+}
+
+function invalidUnlessNamed(name: string): SettingName {
+  try {
+    return nameOf(name);
+  } catch (error) {
+    throw new GalleyError("invalid_argument", messageOf(error), { cause: error });
+  }
 }
 
 function check({ key, member }: SettingName, value: unknown): Checked {

@@ -77,6 +77,15 @@ export const settingGroups = {
   Tools: {
     "bash.environment": "Environment variables for commands, in addition to the few they get.",
     shellPath: "The shell for commands; default: bash, or sh.",
+    "bash.network":
+      "The network of confined commands: this machine's with all its local servers, the hosts of `bash.hosts` through a proxy, or none. See [sandbox](sandbox.md).",
+    "bash.hosts":
+      "With `hosts`: what commands may reach, as `name`, `*.suffix` or an address, each with `:port` or for 80 and 443. What is on this machine or its private network must be named with a port, such as `localhost:5432`. A project can only remove hosts.",
+    "bash.unixSockets":
+      "UNIX sockets of confined commands: their own, or none at all, which stops many programs that start others.",
+    "bash.hide":
+      "More paths that confined commands cannot see, absolute or below `~/`. A project can only add to them.",
+    "bash.show": "Paths that confined commands can see although they are hidden otherwise, absolute or below `~/`.",
     "tools.maxTimeout": "The most seconds a call may ask for; 0: no further limit.",
     "tools.artifactSpillThreshold": "KB of output above which the whole output goes to an artifact.",
     "tools.artifactTailBytes": "KB of the end of such an output that the model sees.",
@@ -111,6 +120,17 @@ export const settingGroups = {
     "resolve.requireUser": "With `both`: refuse an apply if the user cannot be asked.",
     "undo.keep": "Changes per project that can be undone.",
     "undo.maxBytes": "Bytes stored for undo.",
+    "stage.ignored":
+      "What becomes of files that git ignores when a staged command writes them: `keep` leaves them in the view only, `plan` stages them like other files, `drop` forgets them.",
+    "stage.maxFiles": "The most files that one staged command may change. If it changes more, nothing of it is staged.",
+    "stage.maxBytes":
+      "The most bytes that the changes of one staged command may have, before and after together. If they have more, nothing of it is staged.",
+    "stage.maxFileBytes": "The most bytes of a file that is staged. A larger one is left out and named.",
+    "stage.maxLayerBytes":
+      "The most bytes that a staged command may write into the view. A command that writes more is stopped, and its effects are dropped.",
+    "stage.copyMaxFiles":
+      "The most files of a project that is copied for the view, where the system cannot lay a view over it.",
+    "stage.copyMaxBytes": "The most bytes of such a project.",
   },
   "Extensions and prompts": {
     "skills.enabled": "Offer skills.",
@@ -126,8 +146,10 @@ export const settingGroups = {
     "secrets.paths": "Patterns of file names or paths.",
     "secrets.maskForModel":
       "`off`: the model sees what tools return as it is. Session files, frames, pages and logs are masked all the same.",
+    access:
+      "What the agent may do: a name for a pair of `sandbox` and `staging`, which win over it. Without it, the front end decides.",
     sandbox:
-      "Confine commands. This version cannot: if a file or the command line says `workspace` or `read-only`, commands are refused.",
+      "Where commands may write: anywhere you may, in the project, or nowhere. Without it, `access` or the front end decides. If you set it and this machine cannot do it, commands are refused.",
     maxReadBytes: "The most bytes read from one file.",
     "workspace.roots": "Directories outside the project in which tools may write.",
     sessionDir: "Where sessions are stored.",

@@ -15,6 +15,55 @@ const values = (value: JsonObject) => {
 };
 const problems = (value: JsonObject) => read(value).problems;
 
+describe("readLayer: hosts, paths and modes of commands", () => {
+  const host = "expected a host: a name, *.suffix or an address, with :port or without";
+
+  it("refuses each by key and value, and the rest of the file holds", () => {
+    const bad = ["https://a.example", "a.example/x", "a b", "a%41.example", "a\0b", "x".repeat(300), 5];
+    const layer = read({
+      "bash.hosts": ["registry.example", ...bad, "localhost", "localhost:5432"],
+      bash: { hide: ["secrets", "~/vault", "/srv/keys"], show: ["../up"], network: "sometimes", unixSockets: "all" },
+      access: "everything",
+      "stage.maxFiles": -1,
+      staging: "all",
+    } as JsonObject);
+    expect(layer.values).toEqual({
+      "bash.hosts": ["registry.example", "localhost:5432"],
+      "bash.hide": ["~/vault", "/srv/keys"],
+      "bash.show": [],
+      staging: "all",
+    });
+    expect(layer.problems).toEqual([
+      `${file}: bash.hosts: "https://a.example" is ignored, ${host}`,
+      `${file}: bash.hosts: "a.example/x" is ignored, ${host}`,
+      `${file}: bash.hosts: "a b" is ignored, ${host}`,
+      `${file}: bash.hosts: "a%41.example" is ignored, ${host}`,
+      `${file}: bash.hosts: "a\\u0000b" is ignored, ${host}`,
+      `${file}: bash.hosts: "${"x".repeat(80)}…" is ignored, ${host}`,
+      `${file}: bash.hosts: 5 is ignored, ${host}`,
+      `${file}: bash.hosts: "localhost" is ignored, expected a port behind a host on this machine or its network, such as localhost:5432`,
+      `${file}: bash.hide: "secrets" is ignored, expected an absolute path, or one below ~/`,
+      `${file}: bash.show: "../up" is ignored, expected an absolute path, or one below ~/`,
+      `${file}: bash.network: "sometimes" is ignored, expected one of on, hosts, off`,
+      `${file}: bash.unixSockets: "all" is ignored, expected one of own, none`,
+      `${file}: access: "everything" is ignored, expected one of full, workspace, stage, read-only`,
+      `${file}: stage.maxFiles: -1 is ignored, expected a whole number from 0 to 1000000`,
+    ]);
+  });
+
+  it("repeats no password of a host", () => {
+    expect(problems({ "bash.hosts": ["https://me:hunter2@a.example"] })).toEqual([
+      `${file}: bash.hosts: "…@a.example" is ignored, ${host}`,
+    ]);
+  });
+
+  it("refuses a list that is none", () => {
+    expect(problems({ "bash.hosts": "a.example" })).toEqual([
+      `${file}: bash.hosts: "a.example" is ignored, expected a list of hosts`,
+    ]);
+  });
+});
+
 describe("readLayer: names", () => {
   it.each([[{ todo: { enabled: false } }], [{ "todo.enabled": false }]])(
     "takes dotted and nested names as the same: %j",

@@ -14,7 +14,7 @@ import {
   settingOf,
 } from "./schema.js";
 import { type Checked, checkMember, checkValue, isForbiddenName, maxItems } from "./setting.js";
-import { Problems, type SettingProblem, shown } from "./setting-problems.js";
+import { Problems, type SettingProblem, shown, shownItem } from "./setting-problems.js";
 
 /** Checked values by setting; a record holds only the members that the layer gives. */
 export type SettingValues = ReadonlyMap<SettingKey, unknown>;
@@ -127,7 +127,12 @@ class LayerReader {
   #check(path: string, key: SettingKey, { value, into }: { value: unknown; into: Map<SettingKey, unknown> }): void {
     const setting = settingOf(key);
     const checked = checkValue(setting, value);
-    if (!checked.ok) return this.problems.add(path, mismatch(checked, value, setting.isPrivate));
+    if (!checked.ok) {
+      for (const item of checked.wrong ?? [])
+        this.problems.add(path, `${shownItem(item.value)} is ignored, expected ${item.expected}`);
+      if (checked.wrong !== undefined) return void into.set(key, checked.rest);
+      return this.problems.add(path, mismatch(checked, value, setting.isPrivate));
+    }
     if (checked.notice !== undefined) this.problems.add(path, checked.notice);
     into.set(key, checked.value);
   }

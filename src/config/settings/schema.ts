@@ -1,6 +1,6 @@
 // Every setting galley knows, as one table: the loader, the checks, `galley config` and the types all come from it.
 
-import type { Kind, ProjectMay, Setting, Stricter } from "./setting.js";
+import type { Item, Kind, ProjectMay, Setting, Stricter } from "./setting.js";
 
 interface Extra {
   projectMay?: ProjectMay;
@@ -25,6 +25,8 @@ const trusted: Extra = { projectMay: "when-trusted" };
 /** Any project can switch a tool off, and a trusted one can switch it on. */
 const tool = flag(true, { ...trusted, stricter: false });
 const denyList: Extra = { ...trusted, stricter: "more" };
+/** Trusted or not, a project can only ask for less. */
+const lowerOnly: Extra = { projectMay: "narrow", stricter: "lower" };
 
 export const settingTable = {
   steeringMode: choice(queueModes, "one-at-a-time"),
@@ -87,6 +89,11 @@ export const settingTable = {
 
   "bash.environment": record("text", { ...trusted, isPrivate: true }),
   shellPath: text(trusted),
+  "bash.network": choice(["on", "hosts", "off"], "off", { projectMay: "narrow", stricter: "later" }),
+  "bash.hosts": listOf("host", { projectMay: "narrow", stricter: "fewer" }),
+  "bash.unixSockets": choice(["own", "none"], "own", { projectMay: "narrow", stricter: "later" }),
+  "bash.hide": listOf("path", { projectMay: "narrow", stricter: "more" }),
+  "bash.show": listOf("path", { projectMay: "never" }),
 
   // 0 means no limit, so that a lower number is not always stricter.
   "tools.maxTimeout": fraction(0, { max: daySeconds, ...trusted }),
@@ -120,6 +127,7 @@ export const settingTable = {
   "secrets.enabled": flag(true, { projectMay: "narrow", stricter: true }),
   "secrets.paths": list([".env*", "*.pem", "id_*"], { projectMay: "narrow", stricter: "more" }),
   "secrets.maskForModel": choice(["off", "on"], "on", { projectMay: "narrow", stricter: "later" }),
+  access: mayChoose(["full", "workspace", "stage", "read-only"], { projectMay: "narrow", stricter: "later" }),
   sandbox: choice(["off", "workspace", "read-only"], "workspace", { projectMay: "narrow", stricter: "later" }),
   maxReadBytes: whole(50 * mebibyte, { min: 1, max: 1024 * mebibyte, ...trusted, stricter: "lower" }),
   "workspace.roots": list([], { projectMay: "never" }),
@@ -140,6 +148,14 @@ export const settingTable = {
   // A project that could switch undo off would take undo away from the user.
   "undo.keep": whole(50, { max: 10_000, ...trusted }),
   "undo.maxBytes": whole(256 * mebibyte, { max: 1024 * 1024 * mebibyte, ...trusted }),
+
+  "stage.ignored": choice(["keep", "plan", "drop"], "keep", trusted),
+  "stage.maxFiles": whole(10_000, { max: 1_000_000, ...lowerOnly }),
+  "stage.maxBytes": whole(64 * mebibyte, { max: 1024 * mebibyte, ...lowerOnly }),
+  "stage.maxFileBytes": whole(16 * mebibyte, { max: 1024 * mebibyte, ...lowerOnly }),
+  "stage.maxLayerBytes": whole(4096 * mebibyte, { max: 1024 * 1024 * mebibyte, ...lowerOnly }),
+  "stage.copyMaxFiles": whole(20_000, { max: 10_000_000, ...lowerOnly }),
+  "stage.copyMaxBytes": whole(512 * mebibyte, { max: 1024 * 1024 * mebibyte, ...lowerOnly }),
 
   sessionDir: text(trusted),
   autoResume: flag(false),
@@ -237,12 +253,21 @@ function choice<const V extends string>(
   return setting({ type: "choice", values, instead }, standard, extra);
 }
 
+/** Without a value, what holds is decided elsewhere. */
+function mayChoose<const V extends string>(values: readonly V[], extra: Extra): Setting<V | undefined> {
+  return setting({ type: "choice", values }, undefined, extra);
+}
+
 function text(extra: Extra): Setting<string | undefined> {
   return setting({ type: "text" }, undefined, extra);
 }
 
 function list(standard: readonly string[], extra: Extra = {}): Setting<readonly string[]> {
   return setting({ type: "list" }, Object.freeze([...standard]), extra);
+}
+
+function listOf(of: Item, extra: Extra): Setting<readonly string[]> {
+  return setting({ type: "list", of }, Object.freeze([]), extra);
 }
 
 function record(of: "text", extra: Extra): Setting<Readonly<Record<string, string>>>;

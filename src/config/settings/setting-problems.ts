@@ -53,6 +53,13 @@ export function shownName(name: string): string {
   return printable(name.length > maxName ? `${name.slice(0, maxName)}…` : name);
 }
 
+/** An item of a list, which the user has to find there. What is before an @ may be a password. */
+export function shownItem(value: unknown): string {
+  if (typeof value !== "string") return shown(value);
+  const open = value.replace(/^.*@/s, "…@");
+  return `"${printable(open.length > maxName ? `${open.slice(0, maxName)}…` : open)}"`;
+}
+
 /** Short words and numbers only: anything longer may be a key pasted into the wrong line. */
 export function shown(value: unknown): string {
   if (typeof value === "string")

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkMember, checkValue, fromText, type Kind, type Setting } from "./setting.js";
+import { checkMember, checkValue, fromText, type Item, type Kind, type Setting } from "./setting.js";
 
 const setting = (kind: Kind): Setting<unknown> => ({ kind, default: undefined, projectMay: "set" });
 const check = (kind: Kind, value: unknown) => checkValue(setting(kind), value);
@@ -46,6 +46,46 @@ describe("checkValue", () => {
 
   it("refuses an own __proto__ member", () => {
     expect(check(texts, JSON.parse('{"__proto__":"x"}'))).toEqual(expected("an object of texts"));
+  });
+});
+
+describe("a list of hosts or paths", () => {
+  const check = (of: Item, value: unknown) =>
+    checkValue({ kind: { type: "list", of }, default: [], projectMay: "set" }, value);
+
+  it("takes what fits, frozen", () => {
+    const hosts = ["a.example", "*.b.example:8443", "localhost:5432", "[::1]:80"];
+    expect(check("host", hosts)).toEqual(accepted(hosts));
+    const paths = ["/srv/keys", "~/vault", "~"];
+    const checked = check("path", paths);
+    expect(checked).toEqual(accepted(paths));
+    expect(checked.ok && Object.isFrozen(checked.value)).toBe(true);
+  });
+
+  it.each<[Item, unknown]>([
+    ["host", "https://a.example"],
+    ["host", "a.example/x"],
+    ["host", "a b"],
+    ["host", "a%41.example"],
+    ["host", "a\0.example"],
+    ["host", "localhost"],
+    ["host", 80],
+    ["host", null],
+    ["path", "vault"],
+    ["path", "./vault"],
+    ["path", "~other/vault"],
+    ["path", "/a\0b"],
+    ["path", ""],
+    ["path", 1],
+  ])("names the %s %j and keeps the others", (of, bad) => {
+    const good = of === "host" ? "c.example" : "/srv";
+    const expected = expect.any(String);
+    expect(check(of, [good, bad])).toEqual({ ok: false, expected, wrong: [{ value: bad, expected }], rest: [good] });
+  });
+
+  it("refuses as a whole what is no list", () => {
+    expect(check("host", "a.example")).toEqual(expected("a list of hosts"));
+    expect(check("path", Array(1001).fill("/x"))).toEqual(expected("a list of paths"));
   });
 });
 

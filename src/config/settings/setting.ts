@@ -2,6 +2,7 @@
 // checked, and how it is read from a command line.
 
 import { isObject } from "../../base/json.js";
+import { isHostEntry, parseHostEntry } from "../../processes/network/allow-list.js";
 
 /**
  * What the project's file may do to a setting. `set`: anything. `when-trusted`: anything once the project is trusted.
@@ -10,8 +11,11 @@ import { isObject } from "../../base/json.js";
  */
 export type ProjectMay = "set" | "when-trusted" | "narrow" | "never";
 
-/** Which direction is stricter: this boolean, a later choice, a lower number, a longer list. */
-export type Stricter = true | false | "later" | "lower" | "more";
+/** Which direction is stricter: this boolean, a later choice, a lower number, a longer list, a list of fewer hosts. */
+export type Stricter = true | false | "later" | "lower" | "more" | "fewer";
+
+/** What the items of a list are: a host as in `bash.hosts`, or an absolute path, which may begin with `~/`. */
+export type Item = "host" | "path";
 
 export type Kind =
   | { readonly type: "boolean" }
@@ -23,7 +27,7 @@ export type Kind =
       readonly instead?: Readonly<Record<string, string>> | undefined;
     }
   | { readonly type: "text" }
-  | { readonly type: "list" }
+  | { readonly type: "list"; readonly of?: Item }
   | { readonly type: "record"; readonly of: "text" | "list" };
 
 export interface Setting<T> {
@@ -35,7 +39,15 @@ export interface Setting<T> {
   readonly isPrivate?: true | undefined;
 }
 
-export type Checked = { ok: true; value: unknown; notice?: string } | { ok: false; expected: string };
+export type Checked =
+  | { ok: true; value: unknown; notice?: string }
+  /** `wrong`: the items of a list that do not fit; the others are `rest`. */
+  | { ok: false; expected: string; wrong?: readonly WrongItem[]; rest?: unknown };
+
+export interface WrongItem {
+  readonly value: unknown;
+  readonly expected: string;
+}
 
 const maxText = 4096;
 /** Of a list or a record. */
@@ -47,8 +59,32 @@ export function checkValue({ kind }: Setting<unknown>, value: unknown): Checked 
     const instead = typeof value === "string" && own(kind.instead, value);
     if (instead) return { ok: true, value: instead, notice: `"${value}" is not supported, "${instead}" is used` };
   }
+  if (kind.type === "list" && kind.of && Array.isArray(value) && value.length <= maxItems)
+    return checkItems(kind.of, value);
   const copy = copyIfValid(kind, value);
   return copy === undefined ? { ok: false, expected: expectation(kind) } : { ok: true, value: copy };
+}
+
+/** One by one: a mistyped path must not uncover the others. */
+function checkItems(of: Item, list: readonly unknown[]): Checked {
+  const wrong: WrongItem[] = [];
+  const rest: unknown[] = [];
+  for (const value of list) {
+    const expected = expectedItem(of, value);
+    if (expected === undefined) rest.push(value);
+    else wrong.push({ value, expected });
+  }
+  const [first] = wrong;
+  const value = Object.freeze(rest);
+  return first === undefined ? { ok: true, value } : { ok: false, expected: first.expected, wrong, rest: value };
+}
+
+/** Undefined where the item fits. */
+function expectedItem(of: Item, value: unknown): string | undefined {
+  if (of === "path")
+    return isText(value) && /^(?:\/|~(?:\/|$))/.test(value) ? undefined : "an absolute path, or one below ~/";
+  const entry = parseHostEntry(typeof value === "string" ? value : "");
+  return isHostEntry(entry) ? undefined : entry.expected;
 }
 
 /** One member of a record setting. */
@@ -133,7 +169,7 @@ function expectation(kind: Kind): string {
     case "text":
       return "a text of one line, not empty";
     case "list":
-      return "a list of texts";
+      return `a list of ${kind.of ?? "text"}s`;
     case "record":
       return `an object of ${kind.of === "text" ? "texts" : "lists of texts"}`;
   }

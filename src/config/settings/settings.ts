@@ -68,6 +68,12 @@ export class Settings {
     return this.#overrides.has(key) || this.#user.has(key);
   }
 
+  /** What one layer says by itself, for a rule that weighs the layers in its own way. */
+  saidBy<K extends SettingKey>(layer: Exclude<SettingSource, "default">, key: K): SettingValue<K> | undefined {
+    const values = { user: this.#user, project: this.#project, override: this.#overrides }[layer];
+    return values.get(key) as SettingValue<K> | undefined; // checked like every value in a layer
+  }
+
   /** For this session only. Throws `invalid_argument` for a value that the setting does not take. */
   override<K extends SettingKey>(key: K, value: SettingValue<K>): void {
     const checked = checkValue(settingOf(key), value);

@@ -23,7 +23,7 @@ export async function loadCustomCommands(
   deps: Omit<LoadToolsDeps, "builtInToolNames">,
 ): Promise<LoadedCommands> {
   const memory = deps.memory ?? new LoadMemory();
-  const { virtual, api } = sharedApi({ ...deps, memory });
+  const { virtual, api, projectApi } = sharedApi({ ...deps, memory });
   const outcomes = await Promise.all(
     withoutRepeats(candidates).map(async (candidate) => ({
       candidate,
@@ -34,7 +34,7 @@ export async function loadCustomCommands(
           virtual,
           kind: "command",
           noFactoryText: "Command must export a default function",
-          make: (factory) => makeCommands(factory as CustomCommandFactory, api),
+          make: (factory) => makeCommands(factory as CustomCommandFactory, candidate.needsTrust ? projectApi : api),
         },
       ),
     })),

@@ -50,13 +50,14 @@ export async function loadExtensions(
   const runner = new ExtensionRunner(deps);
   const logger = createToolLogger(deps.log);
   const virtual = new VirtualModules(deps.hostModules ?? {}, logger);
-  const { cwd, processes, live } = deps;
-  const common = createToolApi({ cwd, processes, live, logger, virtual });
+  const { cwd, processes, projectProcesses = processes, live } = deps;
+  const usersApi = createToolApi({ cwd, processes, live, logger, virtual });
+  const projectApi = createToolApi({ cwd, processes: projectProcesses, live, logger, virtual });
   const { log, builtInCommands = [] } = deps;
   const apiOf = (extension: ExtensionRegistrations): ExtensionAPI =>
     createExtensionApi({
       extension,
-      common,
+      common: extension.origin.needsTrust ? projectApi : usersApi,
       log,
       builtInCommands,
       bus: runner.bus,

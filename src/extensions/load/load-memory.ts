@@ -9,9 +9,11 @@ import type { FoundTool } from "./load-factory.js";
 export type FileBody = (...args: unknown[]) => unknown;
 
 /** What all tools of a session share. */
-interface SharedApi {
+export interface SharedApi {
   readonly virtual: VirtualModules;
   readonly api: CustomToolAPI;
+  /** For the project's own tools. */
+  readonly projectApi: CustomToolAPI;
 }
 
 interface KeptTools {

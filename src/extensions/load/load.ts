@@ -9,7 +9,7 @@ import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import type { Processes } from "../../processes/processes.js";
-import type { CustomTool, CustomToolAPI, CustomToolFactory } from "../api/custom-tool.js";
+import type { CustomTool, CustomToolFactory } from "../api/custom-tool.js";
 import { within } from "../api/custom-tool-events.js";
 import { createLiveUI, type LiveUI, type ToolUI } from "../api/custom-tool-ui.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
@@ -19,7 +19,7 @@ import { untrustedText } from "../discover/choose.js";
 import type { ModuleSource } from "../discover/findings.js";
 import { type FoundTool, factoryOf, type ModuleFactory, makeTools, noFactoryText } from "./load-factory.js";
 import { runGuarded } from "./load-guard.js";
-import { LoadMemory } from "./load-memory.js";
+import { LoadMemory, type SharedApi } from "./load-memory.js";
 import { ModuleGraph, needsBun, type Transformer } from "./load-module.js";
 import { isPartOf } from "./load-packages.js";
 import type { ToolSchema } from "./schema-json.js";
@@ -40,6 +40,8 @@ export interface ModuleCandidate {
 export interface LoadDeps {
   readonly cwd: string;
   readonly processes: Processes;
+  /** For the project's own code, which runs confined; default: the same. */
+  readonly projectProcesses?: Processes | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Throws for a file that was not part of what was trusted, or not with this content. Absent: nothing was. */
@@ -91,8 +93,7 @@ export async function loadCustomTools(
   deps: LoadToolsDeps,
 ): Promise<LoadedCustomTools> {
   const { live = createLiveUI(deps), memory = new LoadMemory() } = deps;
-  const { virtual, api } = sharedApi({ ...deps, live, memory });
-  const shared = { deps: { ...deps, memory }, virtual, api };
+  const shared = { deps: { ...deps, memory }, ...sharedApi({ ...deps, live, memory }) };
   const outcomes = await Promise.all(withoutRepeats(candidates).map((candidate) => loadOne(candidate, shared)));
 
   const tools: LoadedCustomTool[] = [];
@@ -113,14 +114,15 @@ export async function loadCustomTools(
 }
 
 /** One for all tools and commands of a session, so that every import of a module gets the same instance. */
-export function sharedApi(
-  deps: Omit<LoadToolsDeps, "builtInToolNames"> & { readonly memory: LoadMemory },
-): Pick<Shared, "virtual" | "api"> {
-  const { cwd, processes, pending, memory, live = createLiveUI(deps) } = deps;
+export function sharedApi(deps: Omit<LoadToolsDeps, "builtInToolNames"> & { readonly memory: LoadMemory }): SharedApi {
+  const { cwd, processes, projectProcesses, pending, memory, live = createLiveUI(deps) } = deps;
   return memory.shared(() => {
     const logger = createToolLogger(deps.log);
     const virtual = new VirtualModules(deps.hostModules ?? {}, logger);
-    return { virtual, api: createToolApi({ cwd, processes, live, logger, virtual, pending }) };
+    const common = { cwd, live, logger, virtual, pending };
+    const api = createToolApi({ ...common, processes });
+    const projectApi = projectProcesses ? createToolApi({ ...common, processes: projectProcesses }) : api;
+    return { virtual, api, projectApi };
   });
 }
 
@@ -130,13 +132,11 @@ interface Outcome {
   readonly problems: string[];
 }
 
-interface Shared {
+interface Shared extends SharedApi {
   readonly deps: LoadDeps & { readonly memory: LoadMemory };
-  readonly virtual: VirtualModules;
-  readonly api: CustomToolAPI;
 }
 
-async function loadOne(candidate: ModuleCandidate, { deps, virtual, api }: Shared): Promise<Outcome> {
+async function loadOne(candidate: ModuleCandidate, { deps, virtual, api, projectApi }: Shared): Promise<Outcome> {
   if (/\.(?:md|json)$/i.test(candidate.realPath)) return { candidate, found: [], problems: [declarativeText] };
   const kept = recalled(candidate, deps);
   if (kept) return { candidate, found: kept, problems: [] };
@@ -145,7 +145,7 @@ async function loadOne(candidate: ModuleCandidate, { deps, virtual, api }: Share
     kind: "tool",
     noFactoryText,
     make: async (factory, graph) => {
-      const made = await makeTools(factory as CustomToolFactory, api);
+      const made = await makeTools(factory as CustomToolFactory, candidate.needsTrust ? projectApi : api);
       const isOwn = !graph.usesPackages && !graph.usesSystem && !made.isWaitedFor && made.problems.length === 0;
       if (isOwn) deps.memory.keep(canonical(candidate.realPath), { files: graph.contents, found: made.found });
       return made;

@@ -47,7 +47,10 @@ export interface StageView {
    * commands is not possible here: <reason>`.
    */
   open(staged: readonly StagedState[]): Promise<OpenView>;
-  /** Files that are in the view only, for the session's file tools: the path to read, outside. */
+  /**
+   * Files that are in the view only, for the session's file tools: the path to read, outside. None while a view is open:
+   * the command could replace them by links.
+   */
   keptFile(path: string): string | undefined;
   keptPaths(): readonly string[];
   /** The session ends: the layer goes, if nothing is pending in it. */

@@ -89,8 +89,8 @@ export function allNamesIn(directory: string): string[] {
 export function mayExist(path: string): boolean {
   try {
     return lstatSync(path, quietly) !== undefined;
-  } catch {
-    return true; // opening it reports why it cannot be read
+  } catch (error) {
+    return systemCode(error) !== "ENOTDIR"; // opening it reports why it cannot be read
   }
 }
 

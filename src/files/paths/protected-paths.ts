@@ -9,11 +9,11 @@ import { type Disk, type DiskEntry, type DiskStat, maxListed } from "../disk/dis
 import { foldPath, isWithin, printable } from "./resolve-path.js";
 
 /** Directories with everything in them, and files, anywhere. The last three are read as configuration too. */
-const projectDirectories = [".git", ".galley", ".vscode", ".idea", ".xcsh", ".omp", ".pi"];
-const projectFiles = [".gitmodules", ".mcp.json", ".envrc"];
+export const projectDirectories: readonly string[] = [".git", ".galley", ".vscode", ".idea", ".xcsh", ".omp", ".pi"];
+export const projectFiles: readonly string[] = [".gitmodules", ".mcp.json", ".envrc"];
 const projectNames = new Set([...projectDirectories, ...projectFiles]);
 
-const homeDirectories = [
+export const homeDirectories: readonly string[] = [
   ".ssh",
   ".config/autostart",
   ".config/systemd",
@@ -21,7 +21,7 @@ const homeDirectories = [
   "Library/LaunchAgents",
   "AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Startup",
 ];
-const homeFiles = [
+export const homeFiles: readonly string[] = [
   ...[".profile", ".login", ".logout", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases"],
   ...[".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc"],
   ...[".inputrc", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment"],

@@ -6,26 +6,39 @@ import type { CommandLine } from "../shell.js";
 
 export interface Box {
   /** Made once for each command. Throws `start_failed` with a sentence where it cannot be confined as asked. */
-  wrap(command: CommandLine, place: { readonly cwd: string }): Promise<BoxedCommand>;
+  wrap(command: CommandLine, place: BoxPlace): Promise<BoxedCommand>;
+}
+
+export interface BoxPlace {
+  readonly cwd: string;
+  /** The command's whole environment. The box drops and adds some of it. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface BoxedCommand {
   readonly command: CommandLine;
-  /** For the helper outside; the command sees the environment that it was given. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Where the helper starts; the command starts in its own directory. */
+  readonly cwd: string;
+  /** For the helper outside, whole; the command sees the environment that it was given. */
+  readonly env: Readonly<Record<string, string>>;
   /** What the helper gets from descriptor 3 on, as Node's `spawn` takes it. The command itself sees 0, 1 and 2 alone. */
   readonly stdio: readonly ("pipe" | "ipc")[];
+  /**
+   * The descriptor on which the command's standard error arrives; undefined where it goes to standard output. Descriptor 2
+   * is the helper's, a pipe.
+   */
+  readonly errorDescriptor: number | undefined;
   /** Right after the start: serves the descriptors. */
   started(child: ChildProcess): void;
   /**
-   * After the end, however it came. Throws `start_failed`, `Sandbox failed to start: <what the helper said>`, if the
-   * command never began; otherwise tells what the box did.
+   * After the end, however it came, also if the helper could not be started. Its processes are gone then. Throws
+   * `start_failed`, `Sandbox failed to start: <what the helper said>`, if the command never began; otherwise tells what
+   * the box did.
    */
   ended(): Promise<BoxReport>;
 }
-
 export interface BoxReport {
-  /** Protected paths that the command had made and that were taken away again: `.envrc`. */
+  /** Protected paths that the command had made and that were taken away again: `.envrc`, `core.pager in .git/config`. */
   readonly removed: readonly string[];
   /** Hosts that the command tried to reach and must not: `registry.example:443`, how often. */
   readonly blocked: readonly { readonly host: string; readonly times: number }[];

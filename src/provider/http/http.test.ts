@@ -129,7 +129,10 @@ describe("postJson", () => {
     expect(await post(server.url)).toMatchObject({ ok: false, problem: { failure: { kind: "server" } } });
     expect(await post(server.url)).toMatchObject({
       ok: false,
-      problem: { message: "HTTP 200: <h1>Log in</h1>", failure: { kind: "invalid_request" } },
+      problem: {
+        message: "The service answered with a web page instead of a stream of events: <h1>Log in</h1>",
+        failure: { kind: "invalid_request" },
+      },
     });
   });
 

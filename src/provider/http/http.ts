@@ -7,7 +7,7 @@ import { urlToHttpOptions } from "node:url";
 import { linkAbort } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
-import { excerpt, type Problem, problemOfJson, problemOfResponse } from "../failures.js";
+import { excerpt, type Problem, problemOfJson, problemOfPage, problemOfResponse } from "../failures.js";
 import { isLoopback } from "../models/config-checks.js";
 import { encodeBody } from "./json-body.js";
 import { retryDelayMs } from "./retry-delay.js";
@@ -205,9 +205,9 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
   const status = answer.statusCode ?? 0;
   // Only HTML is surely not a stream: wrong and missing content types are common among services that work.
   const type = answer.headers["content-type"] ?? "";
-  const isStream = status >= 200 && status < 300 && !/\bhtml\b/i.test(type);
-  if (isStream) return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: answer };
-  return { ok: false, problem: await refusal(answer, clock) };
+  if (status < 200 || status >= 300) return { ok: false, problem: await refusal(answer, clock) };
+  if (/\bhtml\b/i.test(type)) return { ok: false, problem: problemOfPage(await readHead(answer, { mayBeCut: true })) };
+  return /\bjson\b/i.test(type) ? readUnlessJson(answer) : { ok: true, body: answer };
 }
 
 async function refusal(answer: IncomingMessage, clock: Clock): Promise<Problem> {

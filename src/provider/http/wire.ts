@@ -3,6 +3,7 @@
 
 import { linkAbort } from "../../base/abort.js";
 import { type Clock, systemClock } from "../../base/clock.js";
+import { GalleyError } from "../../base/errors.js";
 import { randomIds } from "../../base/ids.js";
 import type { JsonObject } from "../../base/json.js";
 import type { ProviderFailure, Usage } from "../../protocol/messages.js";
@@ -54,6 +55,7 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
   });
   let rest: AsyncIterator<Uint8Array> | undefined;
   try {
+    refuseQuery(request);
     const wire = dialect.request(request);
     options.onPayload?.(JSON.parse(JSON.stringify(wire.payload)));
     const { proxyVariables } = options;
@@ -84,6 +86,13 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
     if (rest === undefined) stop.abort();
     else drain(rest, () => stop.abort(), clock);
   }
+}
+
+/** The path of the request would become part of it. */
+function refuseQuery({ model: { baseUrl, baseUrlSource } }: StreamRequest): void {
+  if (!/[?#]/.test(baseUrl)) return;
+  const from = baseUrlSource === undefined ? "" : ` (from ${baseUrlSource})`;
+  throw new GalleyError("invalid_config", `The model's baseUrl${from} must not hold a query or a fragment.`);
 }
 
 function problemOfCall(thrown: unknown, { model: { baseUrl, provider } }: StreamRequest): Problem {

@@ -17,11 +17,12 @@ import {
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel, StreamOptions } from "../provider.js";
 import { type KnownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
-import { isLoopbackUrl, step } from "./config-checks.js";
+import { isLoopbackUrl } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
 import { nearestModels, type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
 import { findAddress, joinService, type KnownModel, unlistedModel } from "./service-models.js";
+import { unusedOverrides } from "./unused-overrides.js";
 
 export interface RegistryDeps {
   readonly sources: CredentialSources;
@@ -29,6 +30,8 @@ export interface RegistryDeps {
   /** The table of one service that galley knows; asked once, when its models are needed. */
   readonly builtIns?: (provider: string) => readonly ProviderModel[];
   readonly disabledProviders?: readonly string[];
+  /** Reads the credential file again: the user may have stored a key meanwhile. */
+  readonly reloadKeys?: () => Promise<void>;
 }
 
 /** A model as the command line names it. */
@@ -43,6 +46,7 @@ export type ModelKey = Pick<Model, "provider" | "id">;
 export class ModelRegistry {
   readonly problems: readonly ModelProblem[];
   readonly warnings: readonly string[];
+  readonly reloadKeys: () => Promise<void>;
   /** The models file names a service, with models or without. */
   readonly hasProviders: boolean;
   readonly #file: ModelsFile;
@@ -55,7 +59,13 @@ export class ModelRegistry {
   /** By provider, once their models were needed. */
   readonly #services = new Map<string, ReadonlyMap<string, KnownModel>>();
 
-  constructor({ sources, file, builtIns = () => [], disabledProviders = [] }: RegistryDeps) {
+  constructor({
+    sources,
+    file,
+    builtIns = () => [],
+    disabledProviders = [],
+    reloadKeys = async () => {},
+  }: RegistryDeps) {
     this.#runtimeKeys = new Map(sources.runtimeKeys);
     this.#commands = rememberCommands(sources.runCommand, sources.forgetAnswer);
     this.#sources = { ...sources, runtimeKeys: this.#runtimeKeys, runCommand: this.#commands.run };
@@ -63,8 +73,9 @@ export class ModelRegistry {
     this.#builtIns = remember(builtIns);
     this.#disabled = disabledProviders;
     this.problems = file.problems;
+    this.reloadKeys = reloadKeys;
     this.hasProviders = file.providers.size > 0;
-    this.warnings = [...file.warnings, ...this.#unusedOverrides()];
+    this.warnings = [...file.warnings, ...unusedOverrides(file, (provider) => this.#tableOf(provider))];
   }
 
   /**
@@ -136,10 +147,18 @@ export class ModelRegistry {
     return (
       selectExactly(own, pattern) ??
       this.#unlisted(named, rest) ??
+      this.#selectService(pattern) ??
       among(this.all()) ??
       among(own, rest) ??
       among(this.allKnown())
     );
+  }
+
+  /** The name of a service means its usual model: routers have models whose names hold it. */
+  #selectService(pattern: string): Selection | undefined {
+    const { name, level } = splitLevel(pattern) ?? { name: pattern };
+    const model = this.providers().includes(name) ? this.#usualOf(name) : undefined;
+    return model && { model, ...(level === undefined ? {} : { thinkingLevel: level }) };
   }
 
   /** Every model that a pattern of a list means. */
@@ -342,18 +361,6 @@ export class ModelRegistry {
     const entry = this.#file.providers.get(provider);
     if (provider === plannerModel.provider || entry?.isKeyless) return { kind: "missing" };
     return findKey(this.#sources, provider, entry?.apiKey);
-  }
-
-  #unusedOverrides(): string[] {
-    return [...this.#file.providers.values()]
-      .filter(({ id, discovery }) => !localProviders.has(id) && !discovery)
-      .flatMap(({ id: provider, modelOverrides }) => {
-        const names = new Set(this.#tableOf(provider).map(({ id }) => id));
-        return [...modelOverrides.keys()]
-          .filter((id) => !names.has(id))
-          .map((id) => step(step(step("providers", provider), "modelOverrides"), id))
-          .map((path) => `${this.#file.path}: ${path}: names no built-in model and is not used`);
-      });
   }
 
   async #value(finding: Finding, problem: string): Promise<string | undefined> {

@@ -47,6 +47,8 @@ export interface ModelProblem {
   readonly path: string;
   readonly message: string;
   readonly about: ProblemSubject;
+  /** Line and column, where they are known. */
+  readonly place?: string;
 }
 
 /** What was left out. A `model` without an id is one whose id could not be read. */
@@ -97,8 +99,13 @@ const connectionFields = [
 const providerFields = [...connectionFields, "models", "modelOverrides"];
 const modelFields = ["id", "api", ...patchFields];
 
-export function readModelsFile(value: unknown, path: string): ModelsFile {
-  const reading = new Reading(path);
+/** `placeOf`: line and column of a path in the file. */
+export function readModelsFile(
+  value: unknown,
+  path: string,
+  placeOf: (path: string) => string | undefined = () => undefined,
+): ModelsFile {
+  const reading = new Reading(path, placeOf);
   // An empty file says nothing, which is fine.
   if (value !== undefined && value !== null)
     reading.attempt({ kind: "file" }, () => {
@@ -119,8 +126,8 @@ export function unreadableModelsFile(path: string, message: string): ModelsFile 
   return { path, providers: new Map(), problems: [problem], warnings: [] };
 }
 
-export function problemText({ file, path, message }: ModelProblem): string {
-  return path === "" ? `${file}: ${message}` : `${file}: ${path}: ${message}`;
+export function problemText({ file, place, path, message }: ModelProblem): string {
+  return [file, place, path, message].filter((part) => part !== undefined && part !== "").join(": ");
 }
 
 /** What one pass over a file collects. */
@@ -129,7 +136,10 @@ class Reading implements ModelsFile {
   readonly problems: ModelProblem[] = [];
   readonly warnings: string[] = [];
 
-  constructor(readonly path: string) {}
+  constructor(
+    readonly path: string,
+    readonly placeOf: (path: string) => string | undefined,
+  ) {}
 
   /** Turns a check that fails into one problem; what was read so far stays. */
   attempt(about: ProblemSubject, read: () => void): void {
@@ -138,12 +148,20 @@ class Reading implements ModelsFile {
     } catch (error) {
       if (!GalleyError.is(error, "invalid_config")) throw error;
       const path = String(error.details?.path ?? "");
-      this.problems.push({ file: this.path, path, message: messageOf(error), about });
+      const place = this.placeOf(path);
+      this.problems.push({
+        file: this.path,
+        path,
+        message: messageOf(error),
+        about,
+        ...(place === undefined ? {} : { place }),
+      });
     }
   }
 
   warn(path: string, message: string): void {
-    this.warnings.push(`${this.path}: ${path}: ${message}`);
+    const place = this.placeOf(path);
+    this.warnings.push([this.path, ...(place === undefined ? [] : [place]), path, message].join(": "));
   }
 
   warnUnknown(value: JsonObject, known: readonly string[], path: string): void {

@@ -13,7 +13,7 @@ export function toWireModel(model: ProviderModel): Model {
     name: model.name,
     api: model.api,
     provider: model.provider,
-    baseUrl: model.baseUrl,
+    baseUrl: plainAddress(model.baseUrl),
     reasoning: model.reasoning,
     input: [...model.input],
     cost: wireCost(model.cost),
@@ -26,6 +26,11 @@ export function toWireModel(model: ProviderModel): Model {
     ...(priority !== undefined && { priority }),
     ...(model.compat && { compat }),
   };
+}
+
+/** An address from the environment is refused with these when it is used; a password or a key in it is not shown before. */
+function plainAddress(baseUrl: string): string {
+  return baseUrl.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1");
 }
 
 /** An unknown price is 0 here: the shape has no other word for it. */

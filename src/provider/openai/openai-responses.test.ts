@@ -311,7 +311,7 @@ describe("a reply that does not end well", () => {
     [
       "a page of HTML",
       { status: 200, headers: { "content-type": "text/html" }, body: "<html>Sign in</html>" },
-      { errorMessage: "HTTP 200: <html>Sign in</html>" },
+      { errorMessage: "The service answered with a web page instead of a stream of events: <html>Sign in</html>" },
     ],
     [
       "a call without a name",

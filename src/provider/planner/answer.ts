@@ -84,11 +84,13 @@ export function helpAnswer(isActive: (tool: string) => boolean): string {
 
 ${rows.join("\n")}
 
-In a PATTERN $NAME stands for one piece of code and $$$NAME for any number. Put code that contains the words "with",
-"to" or "in" in backquotes; two backquotes are the empty text. Put paths with spaces in quotes.
+In a PATTERN $NAME stands for one piece of code and $$$NAME for any number.
+Put code that contains the words "with", "to" or "in" in backquotes; two
+backquotes are the empty text. Put paths with spaces in quotes.
 
-For a language model, set the key of a service (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …) or run
-galley login. Describe any other server in models.yml in the agent directory (~/.galley/agent, or GALLEY_AGENT_DIR):
+For a language model, set the key of a service (ANTHROPIC_API_KEY,
+OPENAI_API_KEY, GEMINI_API_KEY, …) or run galley login. Any other server:
+models.yml in the agent directory (~/.galley/agent, or GALLEY_AGENT_DIR):
 
   providers:
     mine:

@@ -4,10 +4,16 @@ import type { SessionState } from "../../protocol/data.js";
 import { toWireModel } from "../../sdk/index.js";
 import type { HandlerContext } from "../handler.js";
 
-/** Waits for nothing, unless previews of an earlier process are still being found: their number is part of it. */
+/**
+ * Waits for nothing, unless previews of an earlier process are still being found, or it is not known yet how commands are
+ * confined: both are part of it.
+ */
 export function getState(context: HandlerContext): SessionState | Promise<SessionState> {
-  const { findingPending } = context.session;
-  return findingPending ? findingPending.then(() => stateOf(context)) : stateOf(context);
+  const { session } = context;
+  const { findingPending } = session;
+  const learning = session.learnSandbox();
+  if (!findingPending && !learning) return stateOf(context);
+  return Promise.all([findingPending, learning]).then(() => stateOf(context));
 }
 
 function stateOf({ session, features, results }: HandlerContext): SessionState {
@@ -38,6 +44,7 @@ function stateOf({ session, features, results }: HandlerContext): SessionState {
     isRetrying: session.isRetrying,
     pendingActionCount: session.pendingActionCount,
     ...(features.has("prompt-result") ? { isSettled: results.isIdle } : {}),
+    access: session.access,
     sandbox: session.sandbox,
   };
 }

@@ -1,39 +1,75 @@
-// The working mode of a session: what becomes of changes, and whether commands run. Chosen by the front end's default, and
-// changed by the user or the host while the session lives; it holds from the next call on. There is no sandbox yet, so that
-// `workspace` and `full` differ in what the user is told, not in what a command can do.
+// The working mode of a session: two settings, `sandbox` and `staging`, under one name. Chosen by the front end's default,
+// the files and the command line, and changed by the user or the host while the session lives; it holds from the next
+// call on. A project may only make it stricter.
 
 import type { Settings } from "../../config/settings/settings.js";
 import type { AccessControl, AccessMode } from "../../session/agent-session-deps.js";
 import { type ApprovalMode, approvalModes } from "./approval-policy.js";
-import { refusesCommands } from "./sandbox-policy.js";
 
-export const accessModes: readonly AccessMode[] = ["read-only", "stage", "workspace", "full"];
 export type { AccessMode };
 
-export const readOnlyText = "Refused: the access mode is read-only, and no command runs in it.";
+/** What a mode is short for. */
+export interface Access {
+  readonly sandbox: "off" | "workspace" | "read-only";
+  readonly staging: "off" | "auto" | "all";
+}
 
-const stagingOf = { "read-only": "all", stage: "all", workspace: "auto", full: "auto" } as const;
+export const accessRows: Readonly<Record<AccessMode, Access>> = {
+  "read-only": { sandbox: "read-only", staging: "all" },
+  stage: { sandbox: "workspace", staging: "all" },
+  workspace: { sandbox: "workspace", staging: "auto" },
+  full: { sandbox: "off", staging: "auto" },
+};
+
+/** The strictest first. */
+export const accessModes = Object.keys(accessRows) as AccessMode[];
+
+export interface AccessChoice {
+  /** Of the command line or the host: wins over the files. */
+  readonly access?: AccessMode | undefined;
+  /** Of the front end: holds unless something else is said; default `full`. */
+  readonly defaultAccess?: AccessMode | undefined;
+  readonly approval?: ApprovalMode | undefined;
+}
 
 export class SessionAccess implements AccessControl {
   readonly #settings: Settings;
   readonly #usualApproval: ApprovalMode | undefined;
-  #chosen: AccessMode | undefined;
+  #held: HeldAccess;
 
-  /** `usual` holds unless the user, the project or the caller has set `sandbox`, or `staging` to something else. */
-  constructor(settings: Settings, { access: usual, approval }: { access?: AccessMode; approval?: ApprovalMode } = {}) {
+  constructor(settings: Settings, choice: AccessChoice = {}) {
     this.#settings = settings;
-    this.#usualApproval = approval;
-    if (usual === undefined || settings.sourceOf("sandbox") !== "default") return;
-    const isOther = settings.sourceOf("staging") !== "default" && settings.get("staging") !== stagingOf[usual];
-    if (!isOther) this.choose(usual);
+    this.#usualApproval = choice.approval;
+    this.#held = heldAccess(settings, choice);
   }
 
   /** The row that holds; `custom` where the settings make none of them. */
   get mode(): AccessMode | "custom" {
-    if (this.#chosen !== undefined) return this.#chosen;
-    const staging = this.#settings.get("staging");
-    if (refusesCommands(this.#settings)) return "custom";
-    return staging === "all" ? "stage" : staging === "auto" ? "full" : "custom";
+    const { sandbox, staging } = this.#held;
+    const isHeld = (mode: AccessMode) => accessRows[mode].sandbox === sandbox && accessRows[mode].staging === staging;
+    return accessModes.find(isHeld) ?? "custom";
+  }
+
+  /** As it was asked for; whether this machine can do it is another question. */
+  get sandbox(): Access["sandbox"] {
+    return this.#held.sandbox;
+  }
+
+  get staging(): Access["staging"] {
+    return this.#held.staging;
+  }
+
+  /**
+   * A file, the command line, the host or the user asked for the sandbox: then nothing runs without it. `stage` asks for
+   * the view; where there is none, commands need the user's word anyway.
+   */
+  get isSandboxGiven(): boolean {
+    return this.#held.isSandboxGiven;
+  }
+
+  /** Every change waits for review. */
+  get isReviewed(): boolean {
+    return this.#held.staging === "all";
   }
 
   get approval(): ApprovalMode {
@@ -41,23 +77,70 @@ export class SessionAccess implements AccessControl {
   }
 
   choose(mode: AccessMode): void {
-    this.#chosen = mode;
-    this.#settings.override("staging", stagingOf[mode]);
+    this.#held = { ...accessRows[mode], isSandboxGiven: asksForSandbox(mode) };
   }
+}
 
-  /** Every change waits for review. */
-  get isReviewed(): boolean {
-    return this.#settings.get("staging") === "all";
-  }
+export interface HeldAccess extends Access {
+  readonly isSandboxGiven: boolean;
+}
 
-  get isReadOnly(): boolean {
-    return this.#chosen === "read-only";
-  }
+/**
+ * From the weakest word to the strongest: the front end's default, the user's file, the project's (only what is stricter),
+ * the command line or the host. In one place `sandbox` and `staging` win over what `access` stands for.
+ */
+export function heldAccess(
+  settings: Pick<Settings, "saidBy">,
+  { access, defaultAccess = "full" }: AccessChoice = {},
+): HeldAccess {
+  const usual: HeldAccess = { ...accessRows[defaultAccess], isSandboxGiven: false };
+  const users = replaced(usual, saidIn(settings, "user"));
+  const narrowed = stricterOf(users, saidIn(settings, "project"));
+  const given = saidIn(settings, "override");
+  return replaced(narrowed, { ...given, access: access ?? given.access });
+}
 
-  /** A sandbox was asked for that is not there. `full` asks for none. */
-  get needsMissingSandbox(): boolean {
-    return this.#chosen !== "full" && refusesCommands(this.#settings);
-  }
+interface Said {
+  readonly access: AccessMode | undefined;
+  readonly sandbox: Access["sandbox"] | undefined;
+  readonly staging: Access["staging"] | undefined;
+}
+
+function saidIn(settings: Pick<Settings, "saidBy">, layer: "user" | "project" | "override"): Said {
+  return {
+    access: settings.saidBy(layer, "access"),
+    sandbox: settings.saidBy(layer, "sandbox"),
+    staging: settings.saidBy(layer, "staging"),
+  };
+}
+
+function replaced(held: HeldAccess, { access, sandbox, staging }: Said): HeldAccess {
+  const row = access === undefined ? held : accessRows[access];
+  return {
+    sandbox: sandbox ?? row.sandbox,
+    staging: staging ?? row.staging,
+    isSandboxGiven: held.isSandboxGiven || sandbox !== undefined || asksForSandbox(access),
+  };
+}
+
+function asksForSandbox(access: AccessMode | undefined): boolean {
+  return access === "workspace" || access === "read-only";
+}
+
+const sandboxOrder: readonly Access["sandbox"][] = ["off", "workspace", "read-only"];
+const stagingOrder: readonly Access["staging"][] = ["off", "auto", "all"];
+
+function stricterOf(held: HeldAccess, said: Said): HeldAccess {
+  const wanted = replaced(held, said);
+  return {
+    sandbox: later(sandboxOrder, held.sandbox, wanted.sandbox),
+    staging: later(stagingOrder, held.staging, wanted.staging),
+    isSandboxGiven: wanted.isSandboxGiven,
+  };
+}
+
+function later<Value>(order: readonly Value[], one: Value, other: Value): Value {
+  return order.indexOf(other) > order.indexOf(one) ? other : one;
 }
 
 /** A project can only ask for more than what would hold without it. */

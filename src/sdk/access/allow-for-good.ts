@@ -1,16 +1,30 @@
-// Keeps a call that the user allowed for good in the user's own file of settings; from then on this session knows it too.
+// Keeps a call or a host that the user allowed for good in the user's own file of settings; from then on this session
+// knows it too.
 
 import type { Clock } from "../../base/clock.js";
 import { userSettingsFile } from "../../config/settings/load-settings.js";
 import { saveSetting } from "../../config/settings/save-setting.js";
 import type { Settings } from "../../config/settings/settings.js";
 
+interface Place {
+  readonly agentDir: string;
+  readonly clock: Clock;
+  readonly settings: Settings;
+}
+
 /** Throws what `saveSetting` does; then the call is asked about again. */
-export async function allowForGood(
-  line: string,
-  { agentDir, clock, settings }: { agentDir: string; clock: Clock; settings: Settings },
-): Promise<void> {
-  const value = [...settings.get("approval.allow"), line];
-  await saveSetting(userSettingsFile(agentDir), { key: "approval.allow", value }, { clock });
-  settings.override("approval.allow", value);
+export function allowForGood(line: string, place: Place): Promise<void> {
+  return addTo("approval.allow", line, place);
+}
+
+/** The same for a host that commands may reach. */
+export function allowHostForGood(host: string, place: Place): Promise<void> {
+  return addTo("bash.hosts", host, place);
+}
+
+async function addTo(key: "approval.allow" | "bash.hosts", item: string, place: Place): Promise<void> {
+  const { agentDir, clock, settings } = place;
+  const value = [...settings.get(key), item];
+  await saveSetting(userSettingsFile(agentDir), { key, value }, { clock });
+  settings.override(key, value);
 }

@@ -19,10 +19,11 @@ describe("the table of approvals", () => {
 
   it("knows the row of a call", () => {
     const tool = (more: object) => ({ name: "t", ...more }) as AnyTool;
-    expect(kindOf(tool({}), "read")).toBe("read");
-    expect(kindOf(tool({}), "write")).toBe("write");
-    expect(kindOf(tool({}), "exec")).toBe("unconfined");
-    expect(kindOf(tool({ isUndeclared: true }), "exec")).toBe("undeclared");
+    expect(kindOf(tool({}), "read", false)).toBe("read");
+    expect(kindOf(tool({}), "write", true)).toBe("write");
+    expect(kindOf(tool({}), "exec", false)).toBe("unconfined");
+    expect(kindOf(tool({}), "exec", true)).toBe("confined");
+    expect(kindOf(tool({ isUndeclared: true }), "exec", false)).toBe("undeclared");
   });
 
   it("remembers the bytes of a call and of nothing else", () => {

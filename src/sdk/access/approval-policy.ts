@@ -29,10 +29,9 @@ export function isAsked({ kind, isReviewed }: CallFacts, mode: ApprovalMode): bo
   return approvalModes.indexOf(mode) >= approvalModes.indexOf(from);
 }
 
-/** Nothing is confined yet: every command counts as one with the user's rights. */
-export function kindOf(tool: AnyTool, tier: ApprovalTier): CallKind {
+export function kindOf(tool: AnyTool, tier: ApprovalTier, isConfined: boolean): CallKind {
   if (tool.isUndeclared) return "undeclared";
-  return tier === "exec" ? "unconfined" : tier;
+  return tier === "exec" ? (isConfined ? "confined" : "unconfined") : tier;
 }
 
 /** One call for good, in one project, as a line of `approval.allow`. */

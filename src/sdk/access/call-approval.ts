@@ -3,13 +3,21 @@
 
 import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
+import { maskDeep, type TextMask } from "../../base/text-mask.js";
 import type { Settings } from "../../config/settings/settings.js";
 import { type ApprovalPolicy, type ApprovalRequest, approveAll } from "../../session/approval.js";
 import type { ApprovalTier } from "../../tools/tool.js";
+import { noStageText, type Placement, type SessionSandbox } from "../sandbox/session-sandbox.js";
 import { callLines } from "../session-ui.js";
-import { readOnlyText, type SessionAccess } from "./access-mode.js";
+import type { SessionAccess } from "./access-mode.js";
 import { allowLine, isAsked, kindOf, refusedByUser } from "./approval-policy.js";
-import { noSandboxText } from "./sandbox-policy.js";
+import {
+  type EscalationQuestion,
+  escalationOf,
+  escalationRefusedText,
+  isEscalationAllowed,
+  stagedEscalationText,
+} from "./escalation.js";
 import { bypassText, declinedText } from "./staging-policy.js";
 
 /** What a front end shows of a call that waits for an answer. */
@@ -29,53 +37,95 @@ export type CallAnswer =
 
 export interface CallApprovalDeps {
   readonly access: SessionAccess;
+  readonly sandbox: Pick<SessionSandbox, "place" | "allowOutside">;
   readonly settings: Settings;
   readonly allowExec: boolean;
   readonly root: string;
   readonly cwd: string;
   readonly log: Log;
+  /** Of everything that is shown of a call. */
+  readonly mask: TextMask["mask"];
   /** Of a front end that can show the whole question. */
   ask?: ((question: CallQuestion) => Promise<CallAnswer>) | undefined;
   /** Of a host that can only say yes or no; absent where no user can be asked. */
   confirm?: ((request: ApprovalRequest) => Promise<boolean>) | undefined;
+  /** Whether a command may run outside the sandbox; absent where no user can be asked. */
+  escalate?: ((question: EscalationQuestion) => Promise<boolean>) | undefined;
   /** Adds a line to `approval.allow` in the user's file. */
   allowForGood(line: string): Promise<void>;
 }
 
 export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: CallApprovalDeps): ApprovalPolicy {
-  const { access, settings } = deps;
+  const { access, sandbox, settings } = deps;
   const allowed = new Set<string>();
   return async (request) => {
+    const { tool, args, tier } = request;
     const mode = access.approval;
-    const kind = kindOf(request.tool, request.tier);
-    const isExec = request.tier === "exec";
-    if (isExec && access.needsMissingSandbox) return { block: noSandboxText };
-    if (access.isReadOnly && kind === "unconfined") return { block: readOnlyText };
-    // Without approvals a tool that declares nothing counts as a command that bypasses staging.
-    const bypasses = access.isReviewed && !deps.allowExec && (mode === "never" ? isExec : kind === "unconfined");
-    if (bypasses && !deps.ask && !deps.confirm) return { block: bypassText };
+    const placement = tool.isCommand ? await sandbox.place({ stage: args.stage === true }) : undefined;
+    const refused = refusalIn(placement);
+    if (refused !== undefined) return { block: refused };
+    const isConfined = confines(placement);
+    const kind = kindOf(tool, tier, isConfined);
+    const bypasses = access.isReviewed && !deps.allowExec && (kind === "unconfined" || placement?.kind === "bypassing");
+    if (bypasses && !deps.ask && !deps.confirm) return { block: bypassRefusal(placement) };
     const refusal = await policy(request);
-    if (refusal || !(bypasses || isAsked({ kind, isReviewed: access.isReviewed }, mode))) return refusal;
-    const line = allowLine({ root: deps.root, tool: request.tool.name, args: request.args });
+    if (refusal) return refusal;
+    const escalation = escalationOf(request, deps.cwd);
+    if (escalation && (access.isReviewed || placement?.kind === "staged")) return { block: stagedEscalationText };
+    if (escalation && isConfined) return answerEscalation(request, escalation, deps);
+    if (!(bypasses || isAsked({ kind, isReviewed: access.isReviewed }, mode))) return undefined;
+    const line = allowLine({ root: deps.root, tool: tool.name, args });
     if (allowed.has(line) || settings.get("approval.allow").includes(line)) return undefined;
-    const answer = await answerTo(request, { ...deps, bypasses });
+    const answer = await answerTo(request, { ...deps, bypasses, isConfined });
     if (typeof answer === "string") return { block: answer };
     if (answer.kind === "no") return { block: refusedByUser(answer.reason) };
     if (answer.kind !== "once") allowed.add(line);
-    if (answer.kind === "always")
+    if (answer.kind === "always" && deps.mask(line) !== line) deps.log.warn(secretCallText);
+    else if (answer.kind === "always")
       await deps.allowForGood(line).catch((error) => deps.log.error(messageOf(error), error));
     return undefined;
   };
 }
 
+/** Not even with the user's yes. */
+function refusalIn(placement: Placement | undefined): string | undefined {
+  const how = placement?.kind === "bypassing" ? placement.onDisk : placement;
+  return how?.kind === "refused" ? how.text : undefined;
+}
+
+function confines(placement: Placement | undefined): boolean {
+  if (placement?.kind === "bypassing") return placement.onDisk.kind === "confined";
+  return placement?.kind === "staged" || placement?.kind === "confined";
+}
+
+/** What the model reads where no user can be asked. */
+function bypassRefusal(placement: Placement | undefined): string {
+  return placement?.kind === "bypassing" ? `${bypassText} ${noStageText(placement.reason)}` : bypassText;
+}
+
+/** Always asked, whatever was allowed before: this one yes is worth more than the others. */
+async function answerEscalation(
+  { call }: ApprovalRequest,
+  question: EscalationQuestion,
+  { sandbox, escalate, mask }: CallApprovalDeps,
+): Promise<{ block: string } | undefined> {
+  const { command, reason } = question;
+  const shown = { ...question, command: mask(command), reason: mask(reason) };
+  if (!(await isEscalationAllowed(shown, escalate))) return { block: escalationRefusedText };
+  sandbox.allowOutside(call.id);
+  return undefined;
+}
+const secretCallText = "Allowed for this session only: the call holds a secret, which settings do not keep.";
+
 /** A string is a refusal in other words. */
 async function answerTo(
   request: ApprovalRequest,
-  { ask, confirm, cwd, bypasses }: CallApprovalDeps & { bypasses: boolean },
+  { ask, confirm, cwd, bypasses, isConfined, mask }: CallApprovalDeps & { bypasses: boolean; isConfined: boolean },
 ): Promise<CallAnswer | string> {
-  const { tool, args, tier, signal } = request;
-  if (ask) return ask({ tool: tool.name, tier, isConfined: false, lines: callLines(tool, args), cwd, signal });
+  const { tool, tier, signal } = request;
+  const args = maskDeep(request.args, mask);
+  if (ask) return ask({ tool: tool.name, tier, isConfined, lines: callLines(tool, args), cwd, signal });
   if (!confirm) return refusedByUser("no user can be asked here.");
-  if (await confirm(request)) return { kind: "once" };
+  if (await confirm({ ...request, args })) return { kind: "once" };
   return bypasses ? declinedText : { kind: "no" };
 }

@@ -55,7 +55,7 @@ import type { LiveExtensions } from "./live-extensions.js";
 import type { ExtensionOptions, LoadSessionExtensionsDeps, UndecidedProject } from "./load-session-extensions.js";
 
 export interface ExtensionManagerDeps
-  extends Pick<LoadSessionExtensionsDeps, "processes" | "clock" | "log" | keyof ConfigLocation> {
+  extends Pick<LoadSessionExtensionsDeps, "processes" | "projectProcesses" | "clock" | "log" | keyof ConfigLocation> {
   readonly workspace: Workspace;
   readonly changes: ChangeWriter;
   readonly models: ModelSource;

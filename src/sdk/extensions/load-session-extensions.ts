@@ -69,6 +69,8 @@ export interface ExtensionOptions {
 
 export interface LoadSessionExtensionsDeps extends ConfigLocation {
   readonly processes: Processes;
+  /** For the project's own code, which runs confined. */
+  readonly projectProcesses: Processes;
   readonly clock: Clock;
   readonly log: Log;
   readonly live: LiveUI;
@@ -220,8 +222,11 @@ async function loadExtensionsOf(
 async function asCandidates(modules: readonly FoundModule[], loading: LoadDeps): Promise<Candidate[]> {
   if (!modules.some(({ isScript }) => isScript)) return [...modules];
   const { hookProgram } = await import("../../extensions/hooks/hook-programs.js");
-  const { cwd, processes, coverage } = loading;
-  return modules.map((module) => (module.isScript ? hookProgram(module, { cwd, processes, coverage }) : module));
+  const { cwd, processes: own, projectProcesses = own, coverage } = loading;
+  return modules.map((module) => {
+    const processes = module.needsTrust ? projectProcesses : own;
+    return module.isScript ? hookProgram(module, { cwd, processes, coverage }) : module;
+  });
 }
 
 /** Without a decision the user's extensions are asked; without an answer of theirs, what is undecided stays out. */

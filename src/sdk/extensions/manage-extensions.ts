@@ -73,6 +73,12 @@ export async function untrustedModules(location: ExtensionLocation): Promise<rea
   return chooseModules(discovery.modules, { mayRun: grant.mayRun }).untrusted;
 }
 
+/** What the user installed; a project's own code is not among it. Runs nothing. */
+export async function usersModules(location: ExtensionLocation): Promise<readonly FoundModule[]> {
+  const { discovery } = await surveyExtensions(location);
+  return discovery.modules.filter(({ needsTrust }) => !needsTrust);
+}
+
 /** The text of a new tool and the path of its file. Throws `usage` for a name that no model accepts. */
 export async function newTool(
   { cwd, agentDir }: ExtensionLocation,

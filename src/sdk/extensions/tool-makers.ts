@@ -39,6 +39,8 @@ export interface ToolMakerDeps {
 export interface ToolsInstead {
   readonly processes?: Processes;
   readonly autoResize?: boolean;
+  /** The extension runs commands by itself, where nothing of ours confines them. */
+  readonly runsElsewhere?: boolean;
 }
 
 export interface MakerOptions {
@@ -89,6 +91,7 @@ function toolWith(deps: ToolMakerDeps, name: MakerName, { cwd, options }: { cwd:
   const instead = {
     ...(processes === deps.processes ? {} : { processes }),
     ...(autoResizeImages === undefined ? {} : { autoResize: autoResizeImages }),
+    ...(operations === undefined ? {} : { runsElsewhere: true }),
   };
   const tool = deps.toolsIn(cwd, instead).find((one) => one.name === name.toLowerCase()) as AnyTool;
   return { ...(commandPrefix === undefined ? tool : prefixed(tool, commandPrefix)) };

@@ -33,12 +33,15 @@ async function* watched(
 ): ReturnType<StreamFunction> {
   const { model, context } = request;
   const name = `${model.provider}/${model.id}`;
-  if (model.contextWindow < smallWindow)
-    tell(
-      "small",
-      `${name} has a context of ${figure(model.contextWindow)} tokens; a coding session needs more.${hint}`,
-    );
+  let hasAnswered = false;
   for await (const event of stream(request)) {
+    // A server that is not there has no context: its window was only assumed.
+    if (!hasAnswered && event.type !== "error" && model.contextWindow < smallWindow)
+      tell(
+        "small",
+        `${name} has a context of ${figure(model.contextWindow)} tokens; a coding session needs more.${hint}`,
+      );
+    hasAnswered = true;
     if (event.type === "done") {
       const { input, cacheRead, cacheWrite } = event.usage;
       const read = input + cacheRead + cacheWrite;

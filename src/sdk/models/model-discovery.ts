@@ -75,7 +75,8 @@ export class ModelDiscovery {
 
   /** Where the command line names such a provider: its server is asked, and a model that it may have is known then. */
   async learnNamed({ provider, model }: RequestedModel): Promise<void> {
-    const named = split(provider === undefined ? (model ?? "") : `${provider}/${model ?? ""}`);
+    const isServer = provider === undefined && this.#servers.has(model ?? "");
+    const named = split(isServer ? `${model}/` : provider === undefined ? (model ?? "") : `${provider}/${model ?? ""}`);
     if (!this.#servers.has(named.provider) || this.#isKnown(named)) return;
     await this.ask({ provider: named.provider, wanted: named.id });
     if (named.id !== "") this.assume(`${named.provider}/${named.id}`);

@@ -3,10 +3,10 @@
 
 import { relative, sep } from "node:path";
 import { isWithin, printable } from "../../files/paths/resolve-path.js";
-import { isGrouped } from "../../preview/git-group.js";
+import { isGrouped } from "../../preview/diff/git-group.js";
+import { diffOf } from "../../preview/diff/plan-diff.js";
 import type { StoredAction } from "../../preview/pending-action-store.js";
 import { changesByPath } from "../../preview/plan.js";
-import { diffOf } from "../../preview/plan-diff.js";
 import { planOf } from "../../preview/stack.js";
 import type { PendingActionView } from "../../protocol/pending.js";
 import type { SessionInfo } from "../../record/store/session-index.js";

@@ -2,8 +2,8 @@
 // lock is held for that time alone.
 
 import { GalleyError } from "../../base/errors.js";
-import { diffPage, type ShownFile } from "../../preview/diff-page.js";
-import { gitSummary, isGrouped } from "../../preview/git-group.js";
+import { diffPage, type ShownFile } from "../../preview/diff/diff-page.js";
+import { gitSummary, isGrouped } from "../../preview/diff/git-group.js";
 import type { Plan } from "../../preview/plan.js";
 import { binariesIn } from "../../preview/planned-bytes.js";
 import { planOf } from "../../preview/stack.js";

@@ -5,10 +5,12 @@ import type { AgentMessage } from "../../protocol/messages.js";
 import type { PendingActionView } from "../../protocol/pending.js";
 import { joinPages } from "../../render/diff-rows.js";
 import type { AgentSession } from "../../session/agent-session.js";
+import { maskedReview } from "./masked-review.js";
 import type { ReviewAction, ReviewFile, ReviewSource } from "./review-source.js";
 
+/** Without the secrets that the session knows. */
 export function sessionReview(session: AgentSession): ReviewSource {
-  return {
+  const source: ReviewSource = {
     async actions() {
       const found = await session.getPendingActions({ check: true });
       return found.map((action) => reviewAction(action, promptOf(action, session.messages)));
@@ -42,6 +44,7 @@ export function sessionReview(session: AgentSession): ReviewSource {
         if (event.type.startsWith("pending_action")) listener();
       }),
   };
+  return maskedReview(source, session.secrets);
 }
 
 export function reviewAction(action: PendingActionView, prompt: string): ReviewAction {

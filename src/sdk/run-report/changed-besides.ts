@@ -4,9 +4,9 @@
 // Not covered: what `.gitignore` names, `node_modules`, `.git`, links, everything outside the project, and what
 // extensions do outside of tool calls. Another program that writes meanwhile is taken for the command.
 
-import { relative, sep } from "node:path";
 import { messageOf } from "../../base/errors.js";
 import { type FileStamps, stampFiles } from "../../files/walk/file-stamps.js";
+import { shownInProject } from "../review/listed-action.js";
 
 export interface ChangedFile {
   readonly path: string;
@@ -33,10 +33,8 @@ export function mayWriteUntold(toolName: string): boolean {
 }
 
 export interface ProjectWatchOptions {
-  /** Of the project. */
+  /** Of the project; files are named from it on. */
   readonly root: string;
-  /** Paths are shown below it. */
-  readonly cwd: string;
   /** Files that galley writes for itself. */
   isOwn(path: string): boolean;
 }
@@ -67,7 +65,7 @@ export class ProjectWatch {
     const files = differences(before.stamps, after.stamps).filter(
       ({ path }) => !isTold(path) && !this.#options.isOwn(path),
     );
-    const shown = (path: string) => relative(this.#options.cwd, path).split(sep).join("/");
+    const shown = (path: string) => shownInProject(path, this.#options.root);
     return { kind: "compared", files: files.map((file) => ({ ...file, shownPath: shown(file.path) })) };
   }
 

@@ -82,6 +82,9 @@ describe("callTarget", () => {
     [{ paths: ["a", "b"] }, "a b"],
     [{ command: "npm\ntest" }, "npm test"],
     [{ path: " ", pattern: "x" }, "x"],
+    [{ path: "src", pattern: "total" }, "total in src"],
+    [{ pat: ["log($A)"], path: "src" }, "log($A) in src"],
+    [{ path: "src", command: "x" }, "src"],
     [{ other: "x" }, ""],
     [null, ""],
   ])("%j", (args, target) => expect(callTarget(args)).toBe(target));

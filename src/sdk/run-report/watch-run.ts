@@ -6,6 +6,7 @@ import { fileNow } from "../../files/file-now.js";
 import { findProject } from "../../files/paths/find-roots.js";
 import { isWithin } from "../../files/paths/resolve-path.js";
 import type { AgentSession } from "../../session/agent-session.js";
+import { shownInProject } from "../review/listed-action.js";
 import type { CreateAgentSessionOptions } from "../session-options.js";
 import { type ChangedBesides, mayWriteUntold, ProjectWatch } from "./changed-besides.js";
 import { type FailedCall, RunTally } from "./run-tally.js";
@@ -37,12 +38,12 @@ export interface RunWatch {
 const maxFileBytes = 16 * 1024 * 1024;
 
 export function watchRun({ cwd, agentDir }: { cwd: string; agentDir: string }): RunWatch {
-  const { writableRoot: root, directories } = findProject({ cwd, home: homedir() });
+  const { writableRoot: root } = findProject({ cwd, home: homedir() });
   const tally = new RunTally();
   const files = new WrittenFiles();
   let session: AgentSession | undefined;
   const isOwn = (path: string) => isWithin(path, agentDir) || isOfSession(path, session?.sessionFile);
-  const project = new ProjectWatch({ root, cwd: directories[0] ?? root, isOwn });
+  const project = new ProjectWatch({ root, isOwn });
   const hasCallbacks = () => session?.pendingActions.some(({ kind }) => kind === "closure") ?? false;
   return {
     options: {
@@ -62,7 +63,8 @@ export function watchRun({ cwd, agentDir }: { cwd: string; agentDir: string }): 
     },
     beforeUntold: () => project.begin(),
     async report() {
-      const written = await files.list(contentNow);
+      const found = await files.list(contentNow);
+      const written = found.map((file) => ({ ...file, shownPath: shownInProject(file.path, root) }));
       const besides = await project.end((path) => files.has(path));
       const { failed, turns, tokens, cost } = tally;
       return { written, besides, failed, turns, tokens, cost };

@@ -2,8 +2,8 @@
 // where everything that tools and plans write passes through.
 
 import type { ChangeWriter } from "../../preview/change-writer.js";
+import { diffOf } from "../../preview/diff/plan-diff.js";
 import type { PlannedChange } from "../../preview/plan.js";
-import { diffOf } from "../../preview/plan-diff.js";
 import type { FileChangeKind } from "../../protocol/pending.js";
 
 /** A file that is about to be written, or was. */

@@ -5,7 +5,7 @@
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
-import type { BashResult } from "../../protocol/data.js";
+import type { BashResult, StagedEffects } from "../../protocol/data.js";
 import type { BashExecutionMessage } from "../../protocol/messages.js";
 
 export interface BashExecutionDeps {
@@ -34,6 +34,10 @@ export interface BashRunRequest {
   readonly excludeFromContext: boolean;
   readonly signal: AbortSignal;
   readonly onChunk?: (text: string) => void;
+  /** What it does to files is staged, whatever the mode. */
+  readonly stage?: boolean;
+  /** The host's word: with the user's rights. */
+  readonly isUnsandboxed?: boolean;
 }
 
 export interface BashRunOutcome {
@@ -49,6 +53,14 @@ export interface BashRunOutcome {
     readonly artifactId?: string;
     readonly truncation?: object;
   };
+  /** What became of it besides its output. */
+  readonly notes?: { readonly lines: readonly string[]; readonly staged?: StagedEffects };
+}
+
+export interface BashOptions {
+  readonly excludeFromContext?: boolean | undefined;
+  readonly stage?: boolean | undefined;
+  readonly unsandboxed?: boolean | undefined;
 }
 
 export class BashExecutions {
@@ -74,14 +86,17 @@ export class BashExecutions {
   async execute(
     command: string,
     onChunk?: (text: string) => void,
-    { excludeFromContext = false }: { excludeFromContext?: boolean } = {},
+    { excludeFromContext = false, stage = false, unsandboxed: isUnsandboxed = false }: BashOptions = {},
   ): Promise<BashResult> {
     const abort = new AbortController();
     this.#running.add(abort);
     const home = this.#deps.home();
     const previous = this.#last;
     const run = previous.then(() =>
-      home.run({ command, excludeFromContext, signal: abort.signal, ...(onChunk ? { onChunk } : {}) }),
+      home.run({
+        ...{ command, excludeFromContext, stage, isUnsandboxed, signal: abort.signal },
+        ...(onChunk ? { onChunk } : {}),
+      }),
     );
     this.#last = run.catch(() => {}); // the caller gets the error
     try {
@@ -167,11 +182,12 @@ export class BashExecutions {
   }
 }
 
-async function resultOf(home: BashHome, { exitCode, stopped, output }: BashRunOutcome): Promise<BashResult> {
+async function resultOf(home: BashHome, { exitCode, stopped, output, notes }: BashRunOutcome): Promise<BashResult> {
   const { text, truncation, artifactId, ...sizes } = output;
   const path = artifactId === undefined ? undefined : await home.artifactPath(artifactId);
+  const ended = stopped ? withLine(text, stopped.by === "abort" ? "Command cancelled" : stopped.sentence) : text;
   return {
-    output: stopped ? withLine(text, stopped.by === "abort" ? "Command cancelled" : stopped.sentence) : text,
+    output: notes && notes.lines.length > 0 ? withLine(ended, notes.lines.join("\n")) : ended,
     ...(stopped ? {} : { exitCode }),
     cancelled: stopped !== undefined,
     truncated: truncation !== undefined,
@@ -181,6 +197,7 @@ async function resultOf(home: BashHome, { exitCode, stopped, output }: BashRunOu
     outputBytes: sizes.outputBytes,
     ...(artifactId === undefined ? {} : { artifactId }),
     ...(path === undefined ? {} : { fullOutputPath: path }),
+    ...notes?.staged,
   };
 }
 

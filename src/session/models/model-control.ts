@@ -114,6 +114,11 @@ export class ModelControl {
     await this.#deps.models.learn?.(provider, modelId);
   }
 
+  /** The user may have stored or removed a key. */
+  async reloadKeys(): Promise<void> {
+    await this.#deps.models.reloadKeys?.();
+  }
+
   /** Before a prompt: a local server may have a model where none was chosen. Undefined where there is none to ask. */
   discover(signal: AbortSignal): Promise<void> | undefined {
     const model = this.#model;

@@ -44,6 +44,8 @@ export interface ModelSource {
   ): Promise<ProviderModel | undefined> | undefined;
   /** Asks the server of a model that is named and not known, where there is one. */
   learn?(provider: string, modelId: string): Promise<void>;
+  /** The user may have stored or removed a key. */
+  reloadKeys?(): Promise<void>;
   /** What cycling is limited to, in order; without it, everything available. */
   readonly scope?: readonly ModelChoice[];
   /** For other work than the conversation: what the user named for it, by role. */

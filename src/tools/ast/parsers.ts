@@ -45,6 +45,8 @@ export function sharedParsers(): Parsers {
 export class ParserPool implements Parsers {
   readonly #options: Required<Omit<ParserOptions, "grammarsFrom">> & Pick<ParserOptions, "grammarsFrom">;
   readonly #queue: Job[] = [];
+  /** What ends the open requests of a signal. */
+  readonly #open = new WeakMap<AbortSignal, Set<() => void>>();
   #processes: ParserProcess[] = [];
   #starting = 0;
   #grammars: Promise<Grammars> | undefined;
@@ -70,8 +72,8 @@ export class ParserPool implements Parsers {
 
   async match(request: MatchRequest, signal?: AbortSignal): Promise<MatchReply> {
     await this.grammars();
-    const aborted = () => new GalleyError("aborted", "Operation aborted");
     if (signal?.aborted) throw aborted();
+    const open = signal && this.#openOf(signal);
     let onAbort = () => {};
     try {
       return await new Promise<MatchReply>((answer, reject) => {
@@ -82,13 +84,26 @@ export class ParserPool implements Parsers {
           for (const process of this.#processes) process.abort(job);
           reject(aborted());
         };
-        signal?.addEventListener("abort", onAbort, { once: true });
+        open?.add(onAbort);
         this.#queue.push(job);
         this.#dispatch();
       });
     } finally {
-      signal?.removeEventListener("abort", onAbort);
+      open?.delete(onAbort);
     }
+  }
+
+  /** A signal compares each new listener with all it has. A search has hundreds of open files, so one listens for all. */
+  #openOf(signal: AbortSignal): Set<() => void> {
+    const known = this.#open.get(signal);
+    if (known) return known;
+    const open = new Set<() => void>();
+    this.#open.set(signal, open);
+    const stopAll = () => {
+      for (const onAbort of open) onAbort();
+    };
+    signal.addEventListener("abort", stopAll, { once: true });
+    return open;
   }
 
   /** Ends every process; the next question starts new ones. */
@@ -205,6 +220,10 @@ export class ParserPool implements Parsers {
     }
     return outcome;
   }
+}
+
+function aborted(): GalleyError {
+  return new GalleyError("aborted", "Operation aborted");
 }
 
 function cannotStart(reason: string): string {

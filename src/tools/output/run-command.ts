@@ -4,6 +4,8 @@
 import { linkAbort } from "../../base/abort.js";
 import type { ByteMask } from "../../base/text-mask.js";
 import type { Processes } from "../../processes/processes.js";
+import type { Box, BoxReport } from "../../processes/sandbox/box.js";
+import type { CommandPlace } from "../confinement.js";
 import type { ArtifactSink } from "../tool.js";
 import { type CapturedOutput, maxCapturedBytes, OutputCapture, type OutputSettings } from "./capture.js";
 import { OutputChunks } from "./chunks.js";
@@ -28,6 +30,7 @@ export interface CommandRequest {
   readonly signal?: AbortSignal | undefined;
   readonly head?: number | undefined;
   readonly tail?: number | undefined;
+  readonly box?: Box | undefined;
   /** Called for new output; `snapshot` returns the newest lines. */
   onOutput?(snapshot: () => CapturedOutput): void;
   /** Gets the output as text while it comes. */
@@ -39,6 +42,8 @@ export interface CommandOutcome {
   /** Why we ended it, with the sentence for it; absent where it ended by itself. */
   readonly stopped?: { readonly by: "abort" | "timeout" | "output"; readonly sentence: string };
   readonly output: CapturedOutput;
+  /** What its box did. */
+  readonly report?: BoxReport | undefined;
 }
 
 /** Throws only where the command could not be started. */
@@ -71,6 +76,7 @@ export async function runCommand(deps: CommandDeps, request: CommandRequest): Pr
       mergesOutput: true, // in one pipe the lines of both streams keep their order
       cwd: request.cwd,
       env: request.env ?? {},
+      box: request.box,
       timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
       signal: stop.signal,
       onOutput: (bytes) => take(masking ? masking.push(bytes) : bytes),
@@ -87,12 +93,29 @@ export async function runCommand(deps: CommandDeps, request: CommandRequest): Pr
       exitCode: end.exitCode,
       ...(by ? { stopped: { by, sentence: sentences[by] } } : {}),
       output: await capture.finish(),
+      ...(end.box ? { report: end.box } : {}),
     };
   } catch (error) {
     await capture.finish();
     throw error;
   } finally {
     stop.release();
+  }
+}
+
+/** The same where it is told to run, with what notes on it depend on. */
+export async function runPlaced(
+  deps: CommandDeps,
+  request: CommandRequest,
+  { box, env, signal }: CommandPlace,
+): Promise<CommandOutcome & { printed: string }> {
+  const link = linkAbort(request.signal, signal);
+  try {
+    const placed = { ...request, signal: link.signal, box, env: { ...request.env, ...env } };
+    const outcome = await runCommand(deps, placed);
+    return { ...outcome, printed: outcome.output.text };
+  } finally {
+    link.release();
   }
 }
 

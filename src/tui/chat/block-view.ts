@@ -1,9 +1,10 @@
 // One block of the conversation as lines. Everything that is not ours is cleaned before it is laid out. What a block looked
 // like is kept until it changes: most frames change one block.
 
-import { Markdown, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import type { Theme } from "../../sdk/index.js";
+import { cutTo } from "../cut-to.js";
 import type { ChatBlock } from "../screen.js";
 import type { ChatItem, ToolItem } from "./chat-log.js";
 import type { ChatLook } from "./chat-look.js";
@@ -21,7 +22,7 @@ export class BlockView implements ChatBlock {
   constructor(item: ChatItem, look: ChatLook) {
     this.item = item;
     this.#look = look;
-    this.#markdown = item.kind === "text" ? new Markdown("", 1, 0, look.markdown) : undefined;
+    this.#markdown = item.kind === "text" && item.isMarkdown ? new Markdown("", 1, 0, look.markdown) : undefined;
   }
 
   get isFinal(): boolean {
@@ -48,7 +49,7 @@ export class BlockView implements ChatBlock {
     if (item.kind !== "tool") return `${folds} ${item.text.length}`;
     const shown = item.result?.content.map((block) => (block.type === "text" ? block.text.length : 0)).join();
     const moment = item.state === "running" ? Math.floor(now() / 100) : 0;
-    return `${folds} ${item.state} ${shown} ${moment}`;
+    return `${folds} ${item.state} ${item.outcome} ${shown} ${moment}`;
   }
 
   #draw(width: number): string[] {
@@ -56,12 +57,13 @@ export class BlockView implements ChatBlock {
     const { theme, areThoughtsUnfolded } = this.#look;
     switch (item.kind) {
       case "header":
-        return [truncateToWidth(` ${theme.fg("muted", sanitizeForTerminal(item.text))}`, width)];
+        return [cutTo(` ${theme.fg("muted", sanitizeForTerminal(item.text))}`, width)];
       case "user":
         return ["", ...prefixed(theme.fg("accent", "›"), item.text, width), ...images(item.images, theme)];
       case "text":
-        this.#markdown?.setText(sanitizeForTerminal(item.text));
-        return ["", ...(this.#markdown?.render(width) ?? [])];
+        if (!this.#markdown) return ["", ...prefixed("", item.text, width)];
+        this.#markdown.setText(sanitizeForTerminal(item.text));
+        return ["", ...this.#markdown.render(width)];
       case "thinking":
         return ["", ...thoughtLines(item.text, { theme, width, isUnfolded: areThoughtsUnfolded })];
       case "tool":
@@ -72,7 +74,7 @@ export class BlockView implements ChatBlock {
         const colour = { info: "muted", warning: "warning", error: "error" }[item.level];
         const sign = { info: "·", warning: "⚠", error: "✗" }[item.level];
         const lines = prefixed(theme.fg(colour, sign), item.text, width).map((line) => theme.fg(colour, line));
-        return item.text.includes("\n") ? ["", ...lines] : lines; // a list stands by itself
+        return item.isFirst || item.text.includes("\n") ? ["", ...lines] : lines; // a list stands by itself
       }
     }
   }
@@ -91,11 +93,12 @@ export class BlockView implements ChatBlock {
   }
 }
 
-/** A sign before the first line, and the others set in below it. */
+/** A sign before the first line, and the others set in below it. An empty one takes no place. */
 function prefixed(sign: string, text: string, width: number): string[] {
   const lines = sanitizeForTerminal(text.trim())
     .split("\n")
     .flatMap((line) => wrapTextWithAnsi(line.replaceAll("\t", "    "), Math.max(1, width - 3)));
+  if (sign === "") return lines.map((line) => ` ${line}`);
   return lines.map((line, index) => ` ${index === 0 ? sign : " ".repeat(visibleWidth(sign))} ${line}`);
 }
 
@@ -111,5 +114,5 @@ function thoughtLines(
   const dim = (line: string) => theme.italic(theme.fg("thinkingText", line));
   if (isUnfolded) return wrapTextWithAnsi(clean, Math.max(1, width - 3)).map((line) => `   ${dim(line)}`);
   const first = clean.split("\n", 1)[0] ?? "";
-  return [`   ${dim(truncateToWidth(`Thinking… ${first}`, Math.max(1, width - 12)))} ${theme.fg("muted", "(ctrl+t)")}`];
+  return [`   ${dim(cutTo(`Thinking… ${first}`, Math.max(1, width - 12)))} ${theme.fg("muted", "(ctrl+t)")}`];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AgentMessage } from "../../sdk/index.js";
+import type { AgentMessage, AgentSessionEvent } from "../../sdk/index.js";
 import { ChatLog, lastBlocks } from "./chat-log.js";
 
 const user = (content: string): AgentMessage => ({ role: "user", content, timestamp: 1 });
@@ -72,5 +72,17 @@ describe("the blocks of a resumed session", () => {
       "notice true",
       "user true",
     ]);
+  });
+
+  it("are laid out as Markdown, unless the planner wrote them", () => {
+    const log = new ChatLog(() => 0);
+    const by = (api: string) => ({ ...assistant(text("`a`")), api }) as AgentMessage;
+    log.restore([by("openai-completions"), by("galley-planner")]);
+    log.apply({ type: "message_start", message: by("galley-planner") } as AgentSessionEvent);
+    log.apply({
+      type: "message_update",
+      assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "x" },
+    } as AgentSessionEvent);
+    expect(log.items.map((item) => item.kind === "text" && item.isMarkdown)).toEqual([true, false, false]);
   });
 });

@@ -2,15 +2,17 @@
 // cleans it. A block is final when nothing can change it any more.
 
 import type { AgentMessage, AgentSessionEvent } from "../../sdk/index.js";
+import { writesMarkdown } from "../../sdk/writes-markdown.js";
+import { pendingIdOf } from "./result-details.js";
 
 export type ChatItem =
   | { readonly kind: "header"; readonly text: string; isFinal: boolean }
   | { readonly kind: "user"; readonly text: string; readonly images: number; isFinal: boolean }
   | { readonly kind: "thinking"; text: string; isFinal: boolean }
-  | { readonly kind: "text"; text: string; isFinal: boolean }
+  | { readonly kind: "text"; text: string; readonly isMarkdown: boolean; isFinal: boolean }
   | ToolItem
   | { readonly kind: "custom"; readonly message: Extract<AgentMessage, { role: "custom" }>; isFinal: boolean }
-  | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFinal: boolean };
+  | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string; isFirst: boolean; isFinal: boolean };
 
 export interface ToolItem {
   readonly kind: "tool";
@@ -22,7 +24,15 @@ export interface ToolItem {
   result?: ToolOutcome;
   startedAt?: number;
   endedAt?: number;
+  /** How what it proposed has ended; absent: it waits. Empty: it is not known here. */
+  outcome?: string;
   isFinal: boolean;
+}
+
+interface Restored {
+  readonly maxBlocks?: number | undefined;
+  /** What still waits for a decision. */
+  readonly pendingIds?: readonly string[];
 }
 
 /** How many blocks of a resumed session are drawn. */
@@ -36,7 +46,10 @@ export class ChatLog {
   readonly #now: () => number;
   /** The blocks of the reply that is coming in, by their index. */
   #open = new Map<number, ChatItem>();
+  #isMarkdown = true;
   readonly #calls = new Map<string, ToolItem>();
+  /** The calls that proposed something, by the id of what is pending. */
+  readonly #proposals = new Map<string, ToolItem>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -47,30 +60,41 @@ export class ChatLog {
   }
 
   notice(level: NoticeLevel, text: string): void {
-    this.add({ kind: "notice", level, text, isFinal: true });
+    const isFirst = this.items.at(-1)?.kind !== "notice";
+    this.add({ kind: "notice", level, text, isFirst, isFinal: true });
   }
 
   /** A conversation from a session file: its last blocks, and how many messages came before them. */
-  restore(messages: readonly AgentMessage[], maxBlocks = maxRestored): void {
+  restore(messages: readonly AgentMessage[], { maxBlocks = maxRestored, pendingIds = [] }: Restored = {}): void {
     const from = lastBlocks(messages, maxBlocks);
     if (from > 0)
       this.notice("info", `… ${from.toLocaleString("en")} earlier message${from === 1 ? "" : "s"} (/tree, /export)`);
     for (const message of messages.slice(from)) this.#message(message);
+    for (const [id, item] of this.#proposals) if (!pendingIds.includes(id)) this.#conclude(item, "");
     this.#settle();
   }
 
+  /** These still wait: a session that is resumed learns it after its messages. */
+  markPending(ids: readonly string[]): void {
+    for (const id of ids) {
+      const item = this.#proposals.get(id);
+      if (item?.outcome === "") delete item.outcome;
+    }
+  }
+
   /** Another conversation goes on below what was said so far. */
-  restart(note: string, messages: readonly AgentMessage[], maxBlocks?: number): void {
+  restart(note: string, messages: readonly AgentMessage[], restored?: Restored): void {
     this.#settle();
     this.notice("info", note);
-    this.restore(messages, maxBlocks);
+    this.restore(messages, restored);
   }
 
   apply(event: AgentSessionEvent): void {
     switch (event.type) {
       case "message_start":
-        if (event.message.role !== "assistant") this.#message(event.message);
-        else this.#open.clear();
+        if (event.message.role !== "assistant") return this.#message(event.message);
+        this.#open.clear();
+        this.#isMarkdown = writesMarkdown(event.message);
         return;
       case "message_update":
         return this.#update(event.assistantMessageEvent);
@@ -90,6 +114,12 @@ export class ChatLog {
         return;
       case "auto_compaction_end":
         return this.#compacted(event);
+      case "pending_action_changed":
+        if (event.status === "stale") this.#conclude(this.#proposals.get(event.id), "stale");
+        return;
+      case "pending_action_resolved":
+        this.#conclude(this.#proposals.get(event.id), event.outcome);
+        return void this.#proposals.delete(event.id);
       case "retry_fallback_applied":
         return this.notice("warning", `${event.from} does not answer. ${event.to} goes on.`);
       case "agent_settled":
@@ -102,7 +132,8 @@ export class ChatLog {
   #message(message: AgentMessage): void {
     if (message.role === "assistant") {
       for (const [index, block] of message.content.entries()) {
-        if (block.type === "text") this.add({ kind: "text", text: block.text, isFinal: true });
+        if (block.type === "text")
+          this.add({ kind: "text", text: block.text, isMarkdown: writesMarkdown(message), isFinal: true });
         if (block.type === "thinking") this.add({ kind: "thinking", text: block.thinking, isFinal: true });
         if (block.type === "toolCall") this.#openCall(index, block.id, block.name, block.arguments);
       }
@@ -146,7 +177,10 @@ export class ChatLog {
   #prose(index: number, kind: "text" | "thinking"): ChatItem & { kind: "text" | "thinking" } {
     const known = this.#open.get(index);
     if (known?.kind === kind) return known;
-    const item: ChatItem & { kind: "text" | "thinking" } = { kind, text: "", isFinal: false };
+    const item: ChatItem & { kind: "text" | "thinking" } =
+      kind === "text"
+        ? { kind, text: "", isMarkdown: this.#isMarkdown, isFinal: false }
+        : { kind, text: "", isFinal: false };
     this.#open.set(index, item);
     this.add(item);
     return item;
@@ -181,7 +215,15 @@ export class ChatLog {
       endedAt: this.#now(),
       isFinal: true,
     };
+    const item = this.#calls.get(callId);
     this.#change(callId, ended);
+    const pendingId = pendingIdOf(result);
+    if (item && pendingId !== undefined) this.#proposals.set(pendingId, item);
+  }
+
+  /** Only a word of its first line changes: where that has scrolled out it stays as it was printed. */
+  #conclude(item: ToolItem | undefined, outcome: string): void {
+    if (item) item.outcome = outcome;
   }
 
   #endReply(message: Extract<AgentMessage, { role: "assistant" }>): void {

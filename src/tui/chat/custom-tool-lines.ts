@@ -1,8 +1,9 @@
 // A call of a tool that draws itself: its own lines in a box whose background tells the state; without colours a left edge.
 // What its renderer cannot draw is drawn as text, by the renderer's own fallback.
 
-import { Box, truncateToWidth } from "@earendil-works/pi-tui";
+import { Box } from "@earendil-works/pi-tui";
 import type { ToolRenderer } from "../../sdk/index.js";
+import { cutTo } from "../cut-to.js";
 import { cleanLines } from "../extension-ui/clean-lines.js";
 import type { ToolItem } from "./chat-log.js";
 import type { ChatLook } from "./chat-look.js";
@@ -27,7 +28,7 @@ export function customToolLines(item: ToolItem, call: CustomCall, look: ChatLook
   const inner = Math.max(1, width - 4);
   const head = renderer.mergesCallAndResult && item.result ? [] : renderer.call(item.args, view, inner);
   const body = item.result ? renderer.result(item.result, item.args, view, inner) : [];
-  const lines = cleanLines([...head, ...body]).map((line) => truncateToWidth(line, inner));
+  const lines = cleanLines([...head, ...body]).map((line) => cutTo(line, inner));
   if (renderer.hasOwnShell) return ["", ...lines.map((line) => `  ${line}`)];
   const background = {
     waiting: "toolPendingBg",

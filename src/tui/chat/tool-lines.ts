@@ -1,19 +1,39 @@
 // A tool call as lines: one with its main argument, then what came of it, folded.
 
-import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
-import { callTarget } from "../../sdk/run-report/call-target.js";
+import { cutTo } from "../cut-to.js";
+import { changedFiles, changeLines, changeTitle } from "./change-lines.js";
 import type { ToolItem } from "./chat-log.js";
 import type { ChatLook } from "./chat-look.js";
+import { resolveLines, resolveTitle } from "./resolve-lines.js";
+import { pendingIdOf } from "./result-details.js";
 
 const maxFoldedLines = 8;
 
 export function toolLines(item: ToolItem, look: ChatLook, width: number): string[] {
-  return ["", titleLine(item, look, width), ...outputLines(item, look, width)];
+  return ["", titleLine(item, look, width), ...bodyLines(item, look, width)];
 }
 
-function titleLine(item: ToolItem, { theme, now }: ChatLook, width: number): string {
-  const { state, name, args, startedAt, endedAt } = item;
+function bodyLines(item: ToolItem, look: ChatLook, width: number): string[] {
+  const files = changedFiles(item);
+  if (files) return changeLines(files, look, width);
+  const resolved = item.name === "resolve" ? resolveLines(item, look, width) : undefined;
+  return resolved ?? outputLines(item, look, width);
+}
+
+/** How what was proposed stands, in warning colour while it waits. */
+function badgeOf(item: ToolItem, { theme }: ChatLook): string {
+  if (item.state !== "done" || pendingIdOf(item.result) === undefined) return "";
+  const { outcome = "proposed" } = item;
+  if (outcome === "") return "";
+  const colour = { applied: "success", discarded: "muted" }[outcome] ?? "warning";
+  return theme.fg(colour, outcome);
+}
+
+function titleLine(item: ToolItem, look: ChatLook, width: number): string {
+  const { theme, now } = look;
+  const { state, name, startedAt, endedAt } = item;
   const sign = {
     waiting: theme.fg("muted", "○"),
     running: theme.fg("accent", spinner(theme.spinnerFrames, now())),
@@ -21,10 +41,13 @@ function titleLine(item: ToolItem, { theme, now }: ChatLook, width: number): str
     failed: theme.fg("error", "✗"),
   }[state];
   const seconds = startedAt === undefined ? 0 : Math.floor(((endedAt ?? now()) - startedAt) / 1000);
-  const end = seconds > 0 ? theme.fg("muted", `${seconds}s`) : "";
+  const end = [seconds > 0 ? theme.fg("muted", `${seconds}s`) : "", badgeOf(item, look)].filter(Boolean).join("  ");
   const room = Math.max(4, width - 4 - visibleWidth(end));
-  const text = `${theme.bold(oneLine(name, 60))}  ${callTarget(args)}`;
-  const line = ` ${sign} ${truncateToWidth(text, room)}`;
+  const text =
+    name === "resolve"
+      ? `${theme.bold("Resolve")} ${resolveTitle(item)}`
+      : `${theme.bold(oneLine(name, 60))}  ${changeTitle(item)}`;
+  const line = ` ${sign} ${cutTo(text, room)}`;
   return end === ""
     ? line
     : `${line}${" ".repeat(Math.max(1, width - visibleWidth(line) - visibleWidth(end) - 1))}${end}`;

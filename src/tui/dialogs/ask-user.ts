@@ -2,7 +2,7 @@
 
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { writtenOut } from "../../base/written-out.js";
-import type { CallAnswer, CallQuestion, TrustQuestion } from "../../sdk/index.js";
+import { type CallAnswer, type CallQuestion, escalationTitle, type TrustQuestion } from "../../sdk/index.js";
 import { type DialogPlace, QuestionDialog, type QuestionText } from "./question-dialog.js";
 import type { QuestionQueue } from "./question-queue.js";
 
@@ -29,6 +29,48 @@ export function askCall(
     none,
   };
   return queue.ask<CallAnswer>((close) => new QuestionDialog(text, place, close), { none, signal });
+}
+
+/** Whether a command may leave the sandbox. A yes is for this command only. */
+export function askEscalation(
+  queue: QuestionQueue,
+  place: DialogPlace,
+  { lines, signal }: { readonly lines: readonly string[]; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const text: QuestionText<boolean> = {
+    title: escalationTitle,
+    facts: ["exec", "not confined"],
+    lines,
+    choices: [
+      { key: "y", label: "once", needsWhole: true, answer: () => true },
+      { key: "n", label: "no", answer: () => false },
+    ],
+    none: false,
+  };
+  return queue.ask((close) => new QuestionDialog(text, place, close), { none: false, signal });
+}
+
+export type HostAnswer = "once" | "session" | "always" | "no";
+
+/** Whether confined commands may reach a host. */
+export function askHost(
+  queue: QuestionQueue,
+  place: DialogPlace,
+  { host, signal }: { readonly host: string; readonly signal: AbortSignal },
+): Promise<HostAnswer> {
+  const text: QuestionText<HostAnswer> = {
+    title: `Allow ${writtenOut(host)}?`,
+    facts: ["network"],
+    lines: ["A command wants to reach it."],
+    choices: [
+      { key: "y", label: "once", needsWhole: true, answer: () => "once" },
+      { key: "s", label: "session", needsWhole: true, answer: () => "session" },
+      { key: "a", label: "always", needsWhole: true, answer: () => "always" },
+      { key: "n", label: "no", answer: () => "no" },
+    ],
+    none: "no",
+  };
+  return queue.ask<HostAnswer>((close) => new QuestionDialog(text, place, close), { none: "no", signal });
 }
 
 /** A call with one argument, its command, is that command. */

@@ -1,8 +1,9 @@
 // Questions with a list or a field: what extensions and the tool `ask` ask. Everything in them is cleaned first.
 
-import { type Component, Editor, Input, SelectList, type TUI, truncateToWidth } from "@earendil-works/pi-tui";
+import { type Component, Editor, Input, SelectList, type TUI } from "@earendil-works/pi-tui";
 import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
 import type { Theme } from "../../sdk/index.js";
+import { cutTo } from "../cut-to.js";
 import { editorTheme, selectListTheme } from "../theme/component-themes.js";
 import type { Dialog } from "./question-queue.js";
 
@@ -92,7 +93,7 @@ function framed(
         ...head.map((line) => ` ${theme.bold(theme.fg("accent", line))}`),
         ...(helpText ? [` ${theme.fg("muted", oneLine(helpText, 400))}`] : []),
         ...field.render(width - 2).map((line) => ` ${line}`),
-        truncateToWidth(` ${theme.fg("muted", hint + more)}`, width),
+        cutTo(` ${theme.fg("muted", hint + more)}`, width),
         theme.fg("border", "─".repeat(width)),
       ];
     },

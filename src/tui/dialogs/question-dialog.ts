@@ -1,8 +1,9 @@
 // One question with its text and the keys that answer it. The text is shown whole: what does not fit scrolls, and an answer
 // that lets something happen counts only once the last line has been on the screen.
 
-import { Input, type KeyId, matchesKey, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { Input, type KeyId, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
 import type { Theme } from "../../sdk/index.js";
+import { cutTo } from "../cut-to.js";
 import type { FullView } from "../full-screen.js";
 import type { Dialog } from "./question-queue.js";
 import { ScrollText } from "./scroll-text.js";
@@ -119,10 +120,10 @@ export class QuestionDialog<Answer> implements Dialog {
         const body = this.#text.layout(columns - 2, rows - 2);
         const end = this.#text.below > 0 ? `${this.#text.below} more (↓ PgDn End)` : "end";
         return [
-          truncateToWidth(` ${theme.bold(this.#question.title)}`, columns),
+          cutTo(` ${theme.bold(this.#question.title)}`, columns),
           ...body.map((line) => ` ${line}`),
           ...Array.from({ length: Math.max(0, rows - 2 - body.length) }, () => ""),
-          truncateToWidth(` ${theme.fg("muted", `${end} · q back to the question`)}`, columns),
+          cutTo(` ${theme.fg("muted", `${end} · q back to the question`)}`, columns),
         ];
       },
       handleInput: (data) => {
@@ -137,7 +138,7 @@ export class QuestionDialog<Answer> implements Dialog {
     const more = waiting() > 0 ? [`${waiting()} more wait${waiting() === 1 ? "s" : ""}`] : [];
     const facts = [...this.#question.facts, ...more].join(" · ");
     const room = width - visibleWidth(facts) - 4;
-    const title = truncateToWidth(this.#question.title, Math.max(8, room));
+    const title = cutTo(this.#question.title, Math.max(8, room));
     const gap = " ".repeat(Math.max(2, width - visibleWidth(title) - visibleWidth(facts) - 2));
     return ` ${theme.bold(theme.fg("accent", title))}${gap}${theme.fg("muted", facts)}`;
   }
@@ -164,6 +165,6 @@ export class QuestionDialog<Answer> implements Dialog {
   #reasonLines(input: Input, width: number): string[] {
     const { theme } = this.#place;
     const hint = theme.fg("muted", "What should it do instead? Enter sends, Esc says only no");
-    return [truncateToWidth(` ${hint}`, width), ...input.render(width - 1).map((line) => ` ${line}`)];
+    return [cutTo(` ${hint}`, width), ...input.render(width - 1).map((line) => ` ${line}`)];
   }
 }

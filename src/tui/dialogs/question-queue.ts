@@ -32,7 +32,7 @@ interface Waiting {
   readonly isCalledUp: boolean;
 }
 
-/** Nobody reads a question faster. */
+/** No user reads a question faster. */
 const earlyMs = 300;
 /** Two presses of Ctrl-C within this time leave. */
 const leaveMs = 1500;

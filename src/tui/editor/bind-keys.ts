@@ -86,7 +86,7 @@ function clear(app: TerminalApp): boolean {
     app.draw();
     return true;
   }
-  app.notice("info", "Press Ctrl-C again to leave");
+  app.hint("Press Ctrl-C again to leave", leaveMs);
   return true;
 }
 

@@ -1,9 +1,10 @@
 // The places around the editor that extensions may fill: widgets above and below it, status texts, a footer, a header, the
 // word of the working line. What fails leaves its place empty.
 
-import { type Component, truncateToWidth } from "@earendil-works/pi-tui";
+import type { Component } from "@earendil-works/pi-tui";
 import { oneLine } from "../../base/sanitize.js";
 import type { Theme } from "../../sdk/index.js";
+import { cutTo } from "../cut-to.js";
 import { cleanLine } from "./clean-lines.js";
 import { HostedComponent } from "./hosted-component.js";
 
@@ -82,7 +83,7 @@ export class Slots {
   widgets(where: "above" | "below", width: number): string[] {
     return [...this.#widgets.values()]
       .filter(({ isBelow }) => isBelow === (where === "below"))
-      .flatMap(({ component }) => component.render(width).map((line) => truncateToWidth(line, width)));
+      .flatMap(({ component }) => component.render(width).map((line) => cutTo(line, width)));
   }
 
   /** Undefined: ours is drawn. */
@@ -90,12 +91,12 @@ export class Slots {
     return this.#footer
       ?.render(width)
       .slice(0, maxFooterLines)
-      .map((line) => truncateToWidth(line, width));
+      .map((line) => cutTo(line, width));
   }
 
   statusLine(theme: Theme, width: number): string[] {
     if (this.#statuses.size === 0) return [];
     const texts = [...this.#statuses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
-    return [truncateToWidth(` ${theme.fg("muted", texts.join("  "))}`, width)];
+    return [cutTo(` ${theme.fg("muted", texts.join("  "))}`, width)];
   }
 }

@@ -4,8 +4,23 @@
 import { type Component, getKeybindings, matchesKey } from "@earendil-works/pi-tui";
 import { messageOf } from "../../base/errors.js";
 import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
-import type { CallAnswer, CallQuestion, SessionUI, TrustQuestion } from "../../sdk/index.js";
-import { askCall, askTrust, askYesOrNo, type TrustAnswer } from "../dialogs/ask-user.js";
+import {
+  type CallAnswer,
+  type CallQuestion,
+  type EscalationQuestion,
+  escalationLines,
+  type SessionUI,
+  type TrustQuestion,
+} from "../../sdk/index.js";
+import {
+  askCall,
+  askEscalation,
+  askHost,
+  askTrust,
+  askYesOrNo,
+  type HostAnswer,
+  type TrustAnswer,
+} from "../dialogs/ask-user.js";
 import { editorDialog, inputDialog, selectDialog } from "../dialogs/field-dialogs.js";
 import type { DialogPlace } from "../dialogs/question-dialog.js";
 import { QuestionQueue } from "../dialogs/question-queue.js";
@@ -66,6 +81,16 @@ export class TerminalUI {
     const app = await this.#attached;
     return askCall(this.questions, this.#place(app), { ...question, directory: app.access.directory });
   };
+
+  readonly askEscalation = async (question: EscalationQuestion): Promise<boolean> => {
+    const app = await this.#attached;
+    const cwd = question.cwd === app.session.cwd ? app.access.directory : question.cwd;
+    const lines = escalationLines({ ...question, cwd });
+    return askEscalation(this.questions, this.#place(app), { lines, signal: question.signal });
+  };
+
+  readonly askHost = async (host: string, signal: AbortSignal): Promise<HostAnswer> =>
+    askHost(this.questions, this.#place(await this.#attached), { host, signal });
 
   readonly askTrust = async (question: TrustQuestion, signal: AbortSignal): Promise<TrustAnswer> => {
     const app = await this.#attached;

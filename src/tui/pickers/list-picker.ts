@@ -5,11 +5,11 @@ import {
   decodeKittyPrintable,
   getKeybindings,
   matchesKey,
-  truncateToWidth,
   visibleWidth,
   wrapTextWithAnsi,
 } from "@earendil-works/pi-tui";
 import type { Theme } from "../../sdk/index.js";
+import { cutTo } from "../cut-to.js";
 import { type ListRow, ListState } from "./list-state.js";
 
 export interface ListPickerOptions<T> {
@@ -107,7 +107,7 @@ export class ListPicker<T> implements Component {
     const theme = this.#theme;
     const isOpen = this.#options.filtersAfterSlash ? this.#isFiltering : this.list.filter !== "";
     const filter = isOpen ? `  ${theme.fg("accent", "/")}${this.list.filter}▌` : "";
-    const left = truncateToWidth(` ${theme.bold(this.title)}${filter}`, Math.max(1, width - count.length - 2));
+    const left = cutTo(` ${theme.bold(this.title)}${filter}`, Math.max(1, width - count.length - 2));
     const gap = " ".repeat(Math.max(1, width - visibleWidth(left) - count.length - 1));
     return `${left}${gap}${theme.fg("muted", count)}`;
   }
@@ -116,8 +116,8 @@ export class ListPicker<T> implements Component {
     const theme = this.#theme;
     const room = width - 4;
     // The detail goes before the name is cut to less than half.
-    const shown = visibleWidth(detail) > room / 2 ? truncateToWidth(detail, Math.floor(room / 2), "…") : detail;
-    const name = truncateToWidth(text, Math.max(1, room - visibleWidth(shown) - 1), "…");
+    const shown = visibleWidth(detail) > room / 2 ? cutTo(detail, Math.floor(room / 2)) : detail;
+    const name = cutTo(text, Math.max(1, room - visibleWidth(shown) - 1));
     const gap = " ".repeat(Math.max(1, room - visibleWidth(name) - visibleWidth(shown)));
     const line = `${name}${gap}${theme.fg("muted", shown)}`;
     return isSelected ? ` ${theme.fg("accent", "›")} ${theme.bold(line)}` : `   ${line}`;

@@ -8,6 +8,9 @@ export interface PlainIO {
   say(who: string, text: string): void;
   /** A line of the user's; undefined at the end of the input or when the signal fires. */
   ask(signal?: AbortSignal): Promise<string | undefined>;
+  /** A person types the lines; else they come from a file or a program, each meant for the question it meets. */
+  readonly isTyped: boolean;
+  now(): number;
 }
 
 export function saidLines(who: string, text: string): string[] {
@@ -23,19 +26,16 @@ export function saidLines(who: string, text: string): string[] {
 export class LineReader {
   readonly #waiting: ((line: string | undefined) => void)[] = [];
   readonly #unread: string[] = [];
-  readonly #onLine: (line: string) => void;
   #isEnded = false;
-
-  constructor(onLine: (line: string) => void) {
-    this.#onLine = onLine;
-  }
+  /** Takes a line that no question waits for. */
+  onLine: (line: string) => void = () => {};
 
   /** `isKept`: no question waits, and the line must be read by the next one, since the input is no person at a keyboard. */
   take(line: string, { isKept }: { isKept: boolean }): void {
     const next = this.#waiting.shift();
     if (next) next(line);
     else if (isKept) this.#unread.push(line);
-    else this.#onLine(line);
+    else this.onLine(line);
   }
 
   end(): void {

@@ -2,13 +2,9 @@
 // a decision names what was seen, so that a change meanwhile decides nothing.
 
 import { messageOf } from "../../base/errors.js";
-import { writtenOut, writtenOutLine } from "../../base/written-out.js";
-import type { DiffFile, DiffHunk } from "../../protocol/diff.js";
-import type { PendingActionView } from "../../protocol/pending.js";
-import { joinPages } from "../../render/diff-rows.js";
-import { typeNotes } from "../../render/type-notes.js";
 import type { AgentSession } from "../../sdk/index.js";
 import type { PlainIO } from "./plain-io.js";
+import { aboutPlace, filesOf, type Place, placesOf } from "./plain-places.js";
 
 export const reviewQuestion = "apply, discard, skip, file, all, quit?";
 
@@ -18,16 +14,6 @@ const words: Readonly<Record<string, Word>> = {
   // `a` is apply; the whole action takes a capital letter, as in the review view a larger scope does.
   ...{ a: "apply", d: "discard", s: "skip", f: "file", A: "all", q: "quit" },
 };
-
-interface Place {
-  readonly action: PendingActionView;
-  readonly revision: number | undefined;
-  readonly file: DiffFile;
-  /** Absent: the file has no hunks to choose from. */
-  readonly hunk?: DiffHunk;
-  /** It stands for what was done to git's own data. */
-  readonly git?: string;
-}
 
 export async function reviewPlainly(session: AgentSession, io: PlainIO): Promise<void> {
   const review = new PlainReview(session, io);
@@ -59,43 +45,16 @@ class PlainReview {
   /** The first hunk that is neither decided nor passed over. */
   async #next(): Promise<Place | undefined> {
     for (const action of await this.#session.getPendingActions({ check: true })) {
-      const places = await this.#placesOf(action);
+      const places = await placesOf(this.#session, action);
       const found = places.find((place) => !this.#skipped.has(keyOf(place)));
       if (found) return found;
     }
     return undefined;
   }
 
-  async #placesOf(action: PendingActionView): Promise<Place[]> {
-    if (action.kind === "closure") {
-      const file: DiffFile = { path: "", kind: "modify", hunks: [] };
-      return [{ action, revision: action.revision, file }];
-    }
-    const pages = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.#session.getDiff({ pendingId: action.id, cursor });
-      pages.push(page);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-    const revision = pages[0]?.revision;
-    const places = joinPages(pages).flatMap((file): Place[] =>
-      file.hunks.length === 0
-        ? [{ action, revision, file }]
-        : file.hunks.map((hunk) => ({ action, revision, file, hunk })),
-    );
-    const git = pages[0]?.git;
-    if (git !== undefined)
-      places.push({ action, revision, file: { path: ".git", kind: "modify", hunks: [] }, git: `git: ${git}` });
-    return places;
-  }
-
   #print(place: Place): void {
-    const { action, file, hunk, git } = place;
     this.#printed.add(keyOf(place));
-    const stale = action.status === "stale" ? "\nstale: its files have changed on disk" : "";
-    const about = git === undefined ? aboutFile(action, file, hunk) : writtenOut(git);
-    this.#io.say(`preview ${action.id}`, `${writtenOut(action.label)}${stale}\n${about}`);
+    this.#io.say(`preview ${place.action.id}`, aboutPlace(place));
   }
 
   /** False: the user ends the review. */
@@ -146,7 +105,7 @@ class PlainReview {
 
   /** True: something had not been printed, and is now; the user decides again. */
   async #printRest({ action, file }: Place, scope: "file" | "all"): Promise<boolean> {
-    const all = await this.#placesOf(action);
+    const all = await placesOf(this.#session, action);
     const inScope = all.filter((place) => scope === "all" || place.file.path === file.path);
     const rest = inScope.filter((place) => !this.#printed.has(keyOf(place)));
     for (const place of rest) this.#print(place);
@@ -156,26 +115,6 @@ class PlainReview {
   }
 }
 
-function filesOf({ action, file, git }: Place): string[] {
-  if (git === undefined) return [file.path];
-  return (action.files ?? []).filter(({ isGitData }) => isGitData).map(({ path }) => path);
-}
-
 function keyOf({ action, file, hunk }: Place): string {
   return JSON.stringify([action.id, file.path, hunk?.lines ?? action.revision]);
-}
-
-function aboutFile(action: PendingActionView, file: DiffFile, hunk: DiffHunk | undefined): string {
-  if (action.kind === "closure") {
-    const own = action.preview?.diff ?? action.preview?.text ?? "";
-    const shown = own.split("\n").map(writtenOutLine).join("\n");
-    return `Proposed by ${writtenOut(action.sourceToolName)}: galley cannot check it\n${shown}`;
-  }
-  const to = file.to === undefined ? "" : ` to ${writtenOut(file.to)}`;
-  const notes = typeNotes(file, writtenOut).map((note) => `, ${note.slice(0, 1).toLowerCase()}${note.slice(1)}`);
-  const head = `${writtenOut(file.path)}  ${file.kind}${to}${notes.join("")}${file.binary ? ", binary" : ""}`;
-  if (!hunk) return head;
-  const { oldStart, oldLines, newStart, newLines, lines } = hunk;
-  const place = `hunk ${hunk.number} of ${file.hunks.length}  @@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
-  return [`${head}  ${place}`, ...lines.map((line) => (line[0] ?? "") + writtenOutLine(line.slice(1)))].join("\n");
 }

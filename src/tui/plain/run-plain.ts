@@ -37,11 +37,13 @@ export async function runPlainMode({
   const take = async (line: string) => {
     try {
       if (line.startsWith("/")) await runPlainCommand(program, line.trim());
-      else if (line.trim() !== "") await session.prompt(line.trim());
+      else if (line.trim() !== "") await session.prompt(line.trim(), { streamingBehavior: "steer" });
     } catch (error) {
       io.say("galley", messageOf(error));
     }
   };
+  // While a run is on, a line steers it, and a command acts beside it.
+  lines.onLine = (line) => void take(line);
   if (firstPrompt) await take(firstPrompt);
   while (code === undefined) {
     promptUser();

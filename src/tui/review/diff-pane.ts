@@ -47,6 +47,11 @@ export class DiffPane {
     ); // without colours the text is the same
   }
 
+  /** The colours have changed. */
+  recolour(): void {
+    this.#rows = undefined;
+  }
+
   /** The rows of the pane; what is on the screen now has been seen. The cursor stays with a hunk that is visible. */
   draw(state: ReviewState, size: Size, seen: SeenLines | undefined): { lines: string[]; state: ReviewState } {
     const isOtherSize = size.columns !== this.#size.columns || size.rows !== this.#size.rows;

@@ -1,9 +1,9 @@
 // The whole screen of the review view: from 120 columns list and diff, below one at a time.
 
-import { visibleWidth } from "@earendil-works/pi-tui";
+import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { writtenOut } from "../../base/written-out.js";
 import type { Theme } from "../../sdk/index.js";
-import { cutTo } from "./cut-to.js";
+import { cutTo } from "../cut-to.js";
 import type { DiffPane } from "./diff-pane.js";
 import { helpLines, lastLines, listLines, messageLines, tabsLine, titleLine } from "./review-lines.js";
 import type { ReviewState } from "./review-model.js";
@@ -17,6 +17,7 @@ export interface Drawing {
   readonly now: number;
   readonly pane: DiffPane;
   readonly seen: SeenLines | undefined;
+  readonly tip?: string | undefined;
 }
 
 const wideColumns = 120;
@@ -25,17 +26,19 @@ export function drawReview(given: ReviewState, drawing: Drawing): { lines: strin
   const { columns, rows, theme, now } = drawing;
   const before: ReviewState = { ...given, isWide: columns >= wideColumns };
   const last = lastLines(before, columns).map((line) => theme.fg("accent", line));
-  const around = [...messageLines(before, { columns, theme }), tabsLine(before, { theme }), ...last];
-  const height = Math.max(1, rows - 1 - around.length);
+  const around = [...messageLines(before, { columns, theme }), tabsLine(before, { columns, theme }), ...last];
+  const tip = drawing.tip === undefined ? [] : wrapTextWithAnsi(` ${drawing.tip}`, columns);
+  const height = Math.max(1, rows - 1 - tip.length - around.length);
   const { lines, state } = body(before, { ...drawing, rows: height });
   const filled = Array.from({ length: height }, (_, index) => lines[index] ?? "");
-  return { lines: [titleLine(state, { columns, now, theme }), ...filled, ...around].slice(0, rows), state };
+  const above = [titleLine(state, { columns, now, theme }), ...tip.map((line) => theme.fg("warning", line))];
+  return { lines: [...above, ...filled, ...around].slice(0, rows), state };
 }
 
 function body(state: ReviewState, drawing: Drawing): { lines: string[]; state: ReviewState } {
   const { columns, rows, theme, now } = drawing;
   if (state.mode.kind === "help")
-    return { lines: inColumns(helpLines(), { columns, rows, from: state.mode.from }), state };
+    return { lines: inColumns(helpLines(state), { columns, rows, from: state.mode.from }), state };
   const list = (width: number) => listLines(state, { columns: width, rows, theme, now });
   if (!state.isWide) return state.pane === "list" ? { lines: list(columns), state } : diff(state, drawing, columns);
   const width = Math.min(52, Math.max(36, Math.floor(columns * 0.3)));

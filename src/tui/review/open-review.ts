@@ -1,8 +1,8 @@
 // The review view of a conversation: opened by the user, or by the model's wish to apply something. There is one at a time.
 
 import type { ApplyAnswer, ApplyQuestion } from "../../sdk/review/apply-questions.js";
-import { findAction } from "../../sdk/review/find-by-id.js";
 import { sessionReview } from "../../sdk/review/session-review.js";
+import { pendingIdOf } from "../commands/decide-words.js";
 import type { TerminalApp } from "../terminal-app.js";
 import { ReviewView } from "./review-view.js";
 
@@ -10,7 +10,7 @@ const open = new WeakMap<TerminalApp, ReviewView>();
 
 /** Throws for an id that nothing pending has. */
 export async function openReview(app: TerminalApp, id?: string): Promise<void> {
-  const key = id === undefined ? undefined : await keyFor(app, id);
+  const key = id === undefined ? undefined : pendingIdOf(app.session, id);
   if (open.has(app)) return;
   await viewFor(app).start(key);
 }
@@ -24,19 +24,11 @@ export async function askInReview(
   return (known ?? viewFor(app)).ask(question, { isOwn: !known, signal });
 }
 
-async function keyFor(app: TerminalApp, id: string): Promise<string> {
-  const session = { id: app.session.sessionId, path: "" };
-  const actions = await app.session.getPendingActions();
-  return findAction(
-    actions.map((action) => ({ id: action.id, name: action.id, session })),
-    id,
-  ).id;
-}
-
 function viewFor(app: TerminalApp): ReviewView {
   const view = new ReviewView({
     source: sessionReview(app.session),
     theme: app.theme,
+    keys: app.reviewKeys,
     now: () => performance.now(),
     draw: () => app.draw(),
     close() {
@@ -46,6 +38,8 @@ function viewFor(app: TerminalApp): ReviewView {
     leave: () => app.leave({ code: 0 }),
     edit: (text, name) => app.access.editText(text, name),
     openFile: async (path) => void (await app.access.openFile(path)),
+    tip: () => app.tip,
+    decided: (text) => app.notice("info", text), // the last decision stands at the end of the conversation
     copy: (text) => app.screen.terminal.write(copied(text)),
   });
   open.set(app, view);

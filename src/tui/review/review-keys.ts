@@ -21,39 +21,43 @@ export const reviewKeys = {
   "review.open": { keys: ["enter"], help: "open" },
   "review.back": { keys: ["escape"], help: "back" },
   "review.close": { keys: ["q"], help: "close" },
-  "review.applyHunk": { keys: ["a"], help: "apply the marked hunks, else the hunk at the cursor" },
+  "review.applyHunk": { keys: ["a"], help: "apply marked hunks, or this" },
   "review.applyFile": { keys: ["A"], help: "apply this file" },
   "review.applyAll": { keys: ["Y"], help: "apply the whole action" },
-  "review.discardHunk": { keys: ["x"], help: "discard the marked hunks, else the hunk at the cursor" },
+  "review.discardHunk": { keys: ["x"], help: "discard marked hunks, or this" },
   "review.discardFile": { keys: ["X"], help: "discard this file" },
   "review.discardAll": { keys: ["D"], help: "discard the whole action" },
-  "review.mark": { keys: ["space"], help: "mark the hunk, the file or the action" },
-  "review.edit": { keys: ["e"], help: "edit the new side of the hunk in your editor" },
+  "review.mark": { keys: ["space"], help: "mark hunk, file or action" },
+  "review.edit": { keys: ["e"], help: "edit the hunk in your editor" },
   "review.openFile": { keys: ["o"], help: "open the file in your editor" },
   "review.sideBySide": { keys: ["s"], help: "side by side" },
   "review.wrap": { keys: ["w"], help: "wrap long lines, or cut them" },
   "review.find": { keys: ["/"], help: "find; Enter next, Esc ends" },
   "review.pendingTab": { keys: ["1"], help: "what is pending" },
   "review.changesTab": { keys: ["2"], help: "what was changed" },
-  "review.undo": { keys: ["u"], help: "stage the undo of the selected or newest change" },
+  "review.undo": { keys: ["u"], help: "stage the undo of a change" },
   "review.redo": { keys: ["U"], help: "stage the redo" },
-  "review.rebase": { keys: ["R"], help: "make a stale one anew for the files as they are" },
+  "review.rebase": { keys: ["R"], help: "rebase a stale action" },
   "review.copy": { keys: ["c"], help: "copy the diff" },
   "review.help": { keys: ["?"], help: "all keys" },
 } as const satisfies Readonly<Record<string, ReviewKeyRow>>;
 
 export type ReviewAct = keyof typeof reviewKeys;
 
-const actByKey = new Map<string, ReviewAct>(
-  Object.entries(reviewKeys).flatMap(([act, { keys }]) => keys.map((key) => [key, act as ReviewAct] as const)),
-);
+/** Which keys do what, in this run: the table, or with what the user's file says. */
+export type ReviewKeyTable = Readonly<Record<ReviewAct, readonly string[]>>;
+
+export const defaultReviewKeys: ReviewKeyTable = Object.fromEntries(
+  Object.entries(reviewKeys).map(([act, { keys }]) => [act, keys as readonly string[]] as const),
+) as ReviewKeyTable; // a row for each act
 
 /** What a key does; undefined: nothing. */
-export function actOf(key: string): ReviewAct | undefined {
-  return actByKey.get(key);
+export function actOf(table: ReviewKeyTable, key: string): ReviewAct | undefined {
+  return (Object.keys(table) as ReviewAct[]).find((act) => table[act].includes(key));
 }
 
-/** How a key is named on the screen. */
-export function keyOf(act: ReviewAct): string {
-  return reviewKeys[act].keys[0];
+/** How a key is named on the screen; empty where the user's file left the act without one. */
+export function keyOf(table: ReviewKeyTable, act: ReviewAct): string {
+  const [key = ""] = table[act];
+  return key === "escape" ? "esc" : key;
 }

@@ -6,10 +6,10 @@ import { oneLine } from "../../base/sanitize.js";
 import { writtenOut } from "../../base/written-out.js";
 import { stateSigns } from "../../render/look.js";
 import type { Theme } from "../../sdk/index.js";
-import { cutTo } from "./cut-to.js";
-import { keyOf, reviewKeys } from "./review-keys.js";
+import { cutTo } from "../cut-to.js";
+import { keyOf, type ReviewAct, reviewKeys } from "./review-keys.js";
 import { listRows, selectedRow } from "./review-list.js";
-import type { ReviewState, Scope } from "./review-model.js";
+import type { ReviewState } from "./review-model.js";
 import { shortened } from "./review-rows.js";
 import { scopeOf, selectedAction } from "./review-scope.js";
 import { discardedReason, staleText } from "./review-state.js";
@@ -50,7 +50,7 @@ export interface ListLook {
 /** The rows of the list around the selected one. */
 export function listLines(state: ReviewState, look: ListLook): string[] {
   const rows = listRows(state);
-  const selected = selectedRow(state);
+  const selected = shownRow(state);
   if (rows.length === 0)
     return [look.theme.fg("muted", state.tab === "pending" ? " Nothing pending." : " No change is kept here.")];
   const first = Math.max(0, Math.min(selected - Math.floor(look.rows / 2), rows.length - look.rows));
@@ -65,6 +65,13 @@ export function listLines(state: ReviewState, look: ListLook): string[] {
     const mark = isSelected ? look.theme.fg("accent", state.pane === "list" ? "▌" : "▏") : " ";
     return `${mark}${isSelected && state.pane === "list" ? look.theme.bold(text) : text}`;
   });
+}
+
+/** While the diff has the keyboard, the list shows which file it is at. */
+function shownRow(state: ReviewState): number {
+  const file = state.doc?.units[state.unit]?.file;
+  if (state.pane === "list" || state.tab !== "pending" || file === undefined) return selectedRow(state);
+  return selectedRow({ ...state, listFile: file });
 }
 
 function actionRow(state: ReviewState, key: string, { columns, theme }: ListLook): string {
@@ -117,12 +124,18 @@ function spread(left: string, right: string, columns: number): string {
   return `${left}${" ".repeat(Math.max(1, columns - visibleWidth(left) - visibleWidth(right)))}${right}`;
 }
 
-export function tabsLine(state: ReviewState, { theme }: { theme: Theme }): string {
+/** With the two keys that lead on from everywhere at its end. */
+export function tabsLine(state: ReviewState, { columns, theme }: { columns: number; theme: Theme }): string {
   const tab = (key: string, name: string, isOpen: boolean) =>
     isOpen ? theme.bold(`[${key} ${name}]`) : theme.fg("muted", ` ${key} ${name} `);
   const pending = state.actions.length - (state.gone ? 1 : 0);
   const marks = state.marks.size > 0 ? `  ${theme.fg("accent", `● ${state.marks.size} marked`)}` : "";
-  return ` ${tab("1", `Pending ${pending}`, state.tab === "pending")} ${tab("2", `Changes ${state.changes.length}`, state.tab === "changes")}${marks}`;
+  const [one, two] = [keyOf(state.keys, "review.pendingTab"), keyOf(state.keys, "review.changesTab")];
+  const text = ` ${tab(one, `Pending ${pending}`, state.tab === "pending")} ${tab(two, `Changes ${state.changes.length}`, state.tab === "changes")}${marks}`;
+  const [help, close] = [keyOf(state.keys, "review.help"), keyOf(state.keys, "review.close")];
+  const room = columns - visibleWidth(text) - 2;
+  const end = [`${help} keys   ${close} close`, `${help} ${close}`].find((each) => each.length <= room) ?? "";
+  return spread(text, theme.fg("muted", end), columns - 1);
 }
 
 /** As many rows as it takes: what can be decided is never left out. */
@@ -149,40 +162,61 @@ function modeText({ mode }: ReviewState): string {
 
 /** The first are never left out. */
 function pieces(state: ReviewState): { needed: string[]; others: string[] } {
+  const key = (act: ReviewAct) => keyOf(state.keys, act);
+  /** Empty where no key does it. */
+  const piece = (act: ReviewAct, words: string) => (key(act) === "" ? "" : `${key(act)} ${words}`);
+  const undo = piece("review.undo", "undo");
+  const redo = piece("review.redo", "redo");
   if (state.tab === "changes")
     return {
-      needed: [`${keyOf("review.undo")} stage the undo of ${state.changeId ?? "the newest change"}`],
-      others: ["U redo", "enter diff", "?", "q"],
+      needed: [piece("review.undo", `stage the undo of ${state.changeId ?? "the newest change"}`)],
+      others: [redo, piece("review.open", "diff")],
     };
   const [here, file, all] = (["here", "file", "action"] as const).map((level) => scopeOf(state, level));
   const action = selectedAction(state);
   const isAsked = state.question !== undefined && state.question.key === action?.key;
-  if (state.busy) return { needed: [`${state.busy.key} ${state.busy.word}`], others: ["?", "q"] };
-  if (!here || !file || !all) return { needed: [], others: ["u undo", "U redo", "?", "q"] };
+  if (state.busy) return { needed: [`${state.busy.key} ${state.busy.word}`], others: [] };
+  if (!here || !file || !all) {
+    const hasNext = state.gone !== undefined && state.actions.length > 1;
+    return { needed: hasNext ? [piece("review.nextHunk", "next pending action")] : [], others: [undo, redo] };
+  }
+  const some = here.isWhole ? "" : piece("review.applyHunk", `apply ${here.words}`);
+  const parts =
+    all.words === "it" ? [] : [some, file.words === "file" && !file.isWhole ? piece("review.applyFile", "file") : ""];
+  const discards = (["review.discardHunk", "review.discardFile", "review.discardAll"] as const)
+    .map(key)
+    .filter(Boolean);
+  const discard = discards.length === 0 ? "" : `${discards.join(" ")} discard`;
   if (isAsked)
     return {
-      needed: [`Apply ${action?.key}?`, `Y yes, ${all.words}`, "D no", ...partPieces(here, file, all), "esc later"],
-      others: ["?"],
+      needed: [
+        `Apply ${action?.key}?`,
+        piece("review.applyAll", `yes, ${all.words}`),
+        piece("review.discardAll", "no"),
+        ...parts,
+        piece("review.back", "later"),
+      ],
+      others: [],
     };
   if (action?.status === "stale")
     return {
-      needed: [`${keyOf("review.rebase")} rebase`, `x X D discard ${here.words} / file / ${all.words}`],
-      others: ["?", "q"],
+      needed: [piece("review.rebase", "rebase"), `${discard} ${here.words} / file / ${all.words}`],
+      others: [],
     };
-  return {
-    needed: [...partPieces(here, file, all), `Y apply ${all.words}`, "x X D discard"],
-    others: ["u undo", "?", "q"],
-  };
-}
-
-function partPieces(here: Scope, file: Scope, all: Scope): string[] {
-  return all.words === "it" ? [] : [`a apply ${here.words}`, ...(file.words === "file" ? ["A file"] : [])];
+  // Where the cursor is on all there is, two keys do the same.
+  const every =
+    here.isWhole && all.words !== "it"
+      ? (["review.applyHunk", "review.applyAll"] as const)
+      : (["review.applyAll"] as const);
+  const whole = every.map(key).filter(Boolean);
+  const apply = whole.length === 0 ? "" : `${whole.join(" ")} apply ${all.words}`;
+  return { needed: [...parts, apply, discard], others: [undo] };
 }
 
 function joined({ needed, others }: { needed: string[]; others: string[] }, columns: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const piece of needed) {
+  for (const piece of needed.filter((each) => each !== "")) {
     const next = line === "" ? ` ${piece}` : `${line}   ${piece}`;
     if (visibleWidth(next) <= columns || line === "") line = next;
     else {
@@ -190,7 +224,7 @@ function joined({ needed, others }: { needed: string[]; others: string[] }, colu
       line = ` ${piece}`;
     }
   }
-  for (const piece of others) {
+  for (const piece of others.filter((each) => each !== "")) {
     const next = line === "" ? ` ${piece}` : `${line}   ${piece}`;
     if (visibleWidth(next) <= columns) line = next;
   }
@@ -215,6 +249,8 @@ export function messageLines(state: ReviewState, { columns, theme }: { columns: 
   ];
 }
 
-export function helpLines(): string[] {
-  return Object.values(reviewKeys).map(({ keys, help }) => ` ${keys.join(" ").padEnd(10)} ${help}`);
+export function helpLines({ keys: table }: ReviewState): string[] {
+  return (Object.keys(reviewKeys) as ReviewAct[])
+    .filter((act) => table[act].length > 0)
+    .map((act) => ` ${table[act].join(" ").padEnd(8)} ${reviewKeys[act].help}`);
 }

@@ -3,9 +3,10 @@
 import type { AgreedPart } from "../../sdk/review/apply-questions.js";
 import type { ReviewAction, ReviewChange, ReviewDecision } from "../../sdk/review/review-source.js";
 import type { ReviewDoc, Unit } from "./review-doc.js";
-import type { ReviewAct } from "./review-keys.js";
+import type { ReviewAct, ReviewKeyTable } from "./review-keys.js";
 
 export interface ReviewState {
+  readonly keys: ReviewKeyTable;
   readonly tab: "pending" | "changes";
   readonly pane: "list" | "diff";
   /** List and diff are both on the screen. */
@@ -63,7 +64,7 @@ export type Level = "here" | "file" | "action";
 export interface Scope {
   readonly key: string;
   readonly revision: number;
-  /** `hunk 1 of 2`, `2 marked hunks`, `file`, `all 3 hunks in 2 files`. */
+  /** `hunk 1 of 2`, `the 2 marked hunks`, `file`, `all 3 hunks in 2 files`. */
   readonly words: string;
   readonly units: readonly Unit[];
   readonly isWhole: boolean;

@@ -6,7 +6,7 @@ import { writtenOut } from "../../base/written-out.js";
 import { changedWords, type Range } from "../../render/changed-words.js";
 import type { Token } from "../../render/highlight.js";
 import type { Theme } from "../../sdk/index.js";
-import { cutTo } from "./cut-to.js";
+import { cutTo } from "../cut-to.js";
 import { type Piece, piecesOf, wrapPieces } from "./line-pieces.js";
 import type { DocLine, Item, Layout, ReviewDoc } from "./review-doc.js";
 

@@ -59,7 +59,7 @@ function wordsOf(state: ReviewState, { level, units }: { level: Level; units: re
   const isMarked = level === "here" && marks.size > 0;
   const hunks = units.filter(({ hunk }) => hunk !== undefined).length;
   const files = new Set(units.map(({ file }) => file)).size;
-  if (isMarked) return `${countOf(units.length - hunks, hunks)} marked`;
+  if (isMarked) return `the ${countOf(units.length - hunks, hunks)}`;
   if (level === "action" || (level === "here" && pane === "list" && listFile === undefined))
     return `${units.length === 1 ? "" : "all "}${hunks === 0 ? "" : `${plural(hunks, "hunk")} in `}${plural(files, "file")}`;
   const [first] = units;
@@ -69,7 +69,10 @@ function wordsOf(state: ReviewState, { level, units }: { level: Level; units: re
 }
 
 function countOf(files: number, hunks: number): string {
-  const parts = [...(hunks > 0 ? [plural(hunks, "hunk")] : []), ...(files > 0 ? [plural(files, "file")] : [])];
+  const parts = [
+    ...(hunks > 0 ? [plural(hunks, "marked hunk")] : []),
+    ...(files > 0 ? [plural(files, "marked file")] : []),
+  ];
   return parts.join(" and ");
 }
 

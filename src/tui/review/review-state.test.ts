@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { DiffFile } from "../../protocol/diff.js";
 import type { ReviewAction } from "../../sdk/review/review-source.js";
 import { ReviewDoc } from "./review-doc.js";
-import { reviewKeys } from "./review-keys.js";
+import { defaultReviewKeys, reviewKeys } from "./review-keys.js";
 import { lastLines } from "./review-lines.js";
 import { atUnit, selectAction } from "./review-list.js";
 import type { ReviewState, Wish } from "./review-model.js";
@@ -71,10 +71,10 @@ describe("apply", () => {
     [
       ["space", "j", "j", "space", "k", "a"],
       { files: ["src/new.js"], hunks: { "src/cart.js": [1] } },
-      "1 hunk and 1 file marked",
+      "the 1 marked hunk and 1 marked file",
     ],
     [["tab", "down", "a"], { hunks: { "src/cart.js": [1, 2] } }, "a apply file"],
-    [["tab", "a"], {}, "a apply all 2 hunks in 2 files"],
+    [["tab", "a"], {}, "a Y apply all 2 hunks in 2 files"],
   ])("%j", (keys, part, line) => {
     const before = typed(opened(), ...keys.slice(0, -1));
     expect(lastLine(before.state)).toContain(line);
@@ -275,4 +275,22 @@ describe("any keys", () => {
       event === "stale" ? { ...first, status: "stale" as const } : { ...first, revision: first.revision + 1 };
     return withDoc(refreshed(state, { actions: [changed, ...rest], changes: [] }));
   }
+
+  it("only says that a failure was read with the key that says so", () => {
+    const failed: ReviewState = { ...opened(), message: { level: "failure", text: "Nothing to redo." } };
+    const { state, wishes } = typed(failed, "escape");
+    expect([state.message, state.pane, wishes]).toEqual([undefined, "diff", []]);
+    expect(typed({ ...failed, pane: "list" }, "escape").wishes).toEqual([]);
+    expect(typed({ ...failed, pane: "list" }, "escape", "escape").wishes).toEqual([{ kind: "close" }]);
+  });
+
+  it("obeys and names the keys that the user chose", () => {
+    const keys = { ...defaultReviewKeys, "review.applyAll": ["P"], "review.undo": [] };
+    const state = { ...opened(), keys };
+    expect(decisions(typed(state, "Y").wishes)).toEqual([]);
+    expect(decisions(typed(state, "P").wishes)).toHaveLength(1);
+    const [line = ""] = lastLines(state, 200);
+    expect(line).toContain("P apply all 2 hunks in 2 files");
+    expect(line).not.toContain("undo");
+  });
 });

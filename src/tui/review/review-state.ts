@@ -3,7 +3,7 @@
 
 import type { ReviewAction, ReviewDecision } from "../../sdk/review/review-source.js";
 import type { Unit } from "./review-doc.js";
-import { actOf, keyOf, type ReviewAct } from "./review-keys.js";
+import { actOf, defaultReviewKeys, keyOf, type ReviewAct, type ReviewKeyTable } from "./review-keys.js";
 import { atUnit, moveInList } from "./review-list.js";
 import type { Level, Mode, Pressed, ReviewState, Scope } from "./review-model.js";
 import { plural, scopeOf, selectedAction } from "./review-scope.js";
@@ -13,6 +13,7 @@ export type Unseen = (units: readonly Unit[]) => { lines: number; files: number 
 const normal: Mode = { kind: "normal" };
 
 export const firstState: ReviewState = {
+  keys: defaultReviewKeys,
   tab: "pending",
   pane: "list",
   isWide: false,
@@ -45,9 +46,10 @@ export function press(state: ReviewState, key: string, unseen: Unseen): Pressed 
   if (mode.kind === "reason") return pressInReason(state, mode, key);
   if (mode.kind === "find") return pressInFind(state, mode, key);
   if (mode.kind === "rest") return pressForRest(state, mode, key);
-  if (mode.kind === "help") return { state: { ...state, mode: helpAfter(mode.from, key) } };
-  const act = actOf(key);
-  const read = withoutMessage(state, act);
+  if (mode.kind === "help") return { state: { ...state, mode: helpAfter(state.keys, mode.from, key) } };
+  const act = actOf(state.keys, key);
+  if (isAcknowledged(state, act)) return { state: { ...state, message: undefined } };
+  const read = withoutMessage(state);
   if (mode.kind === "again") {
     if (act === mode.act) return carryOut(read, mode.scope, applies[mode.act] ?? "action");
     const back = { ...read, mode: normal };
@@ -58,22 +60,25 @@ export function press(state: ReviewState, key: string, unseen: Unseen): Pressed 
 }
 
 /** The keys may be more than the window has rows; any other key ends it. */
-function helpAfter(from: number, key: string): Mode {
+function helpAfter(keys: ReviewKeyTable, from: number, key: string): Mode {
   const steps: Partial<Record<ReviewAct, number>> = {
     "review.down": 1,
     "review.pageDown": 5,
     "review.up": -1,
     "review.pageUp": -5,
   };
-  const step = steps[actOf(key) ?? "review.help"];
+  const step = steps[actOf(keys, key) ?? "review.help"];
   return step === undefined ? normal : { kind: "help", from: Math.max(0, from + step) };
 }
 
-/** What was answered goes with the next key; a failure stays until it is read. */
-function withoutMessage(state: ReviewState, act: ReviewAct | undefined): ReviewState {
-  if (!state.message) return state;
-  const isRead = state.message.level === "info" || act === "review.back" || act === "review.open";
-  return isRead ? { ...state, message: undefined } : state;
+/** A failure stays until it is read; the key that says so does nothing else. */
+function isAcknowledged({ message }: ReviewState, act: ReviewAct | undefined): boolean {
+  return message?.level === "failure" && (act === "review.back" || act === "review.open");
+}
+
+/** What was answered goes with the next key. */
+function withoutMessage(state: ReviewState): ReviewState {
+  return state.message?.level === "info" ? { ...state, message: undefined } : state;
 }
 
 function pressNormal(state: ReviewState, act: ReviewAct | undefined, unseen: Unseen): Pressed {
@@ -92,7 +97,7 @@ function say(state: ReviewState, level: "info" | "failure", text: string): Press
 /** Why nothing can be decided about the selected action; undefined: it can. */
 function hindrance(state: ReviewState): string | undefined {
   const action = selectedAction(state);
-  if (state.tab === "changes") return `A change is taken back with ${keyOf("review.undo")}.`;
+  if (state.tab === "changes") return `A change is taken back with ${keyOf(state.keys, "review.undo")}.`;
   if (!action) return "Nothing is selected.";
   if (state.gone?.key === action.key) return state.gone.text;
   if (state.busy) return `One decision at a time: ${state.busy.key} ${state.busy.word}`;
@@ -112,11 +117,11 @@ function apply(state: ReviewState, { act, level, unseen }: { act: ReviewAct; lev
   if (reason !== undefined) return say(state, "info", reason);
   const action = selectedAction(state);
   if (action?.status === "stale")
-    return say(state, "failure", `${staleText(action)}. ${keyOf("review.rebase")} rebases it.`);
+    return say(state, "failure", `${staleText(action)}. ${keyOf(state.keys, "review.rebase")} rebases it.`);
   const scope = scopeOf(state, level);
   if (!scope) return say(state, "info", "The diff is still being read.");
   const { lines, files } = unseen(scope.units);
-  const again = `Press ${keyOf(act)} again to apply`;
+  const again = `Press ${keyOf(state.keys, act)} again to apply`;
   const texts = [
     ...scope.also.map(({ key, paths }) => `It would also write ${key} for ${paths.join(", ")}.`),
     ...(scope.guarded.length > 0 ? [`It changes what is protected: ${scope.guarded.join(", ")}.`] : []),
@@ -163,7 +168,7 @@ function discard(state: ReviewState, level: Level): Pressed {
     return say(
       state,
       "info",
-      `Mark what to apply and press ${keyOf("review.applyHunk")}; then the rest can be discarded.`,
+      `Mark what to apply and press ${keyOf(state.keys, "review.applyHunk")}; then the rest can be discarded.`,
     );
   return { state: { ...state, mode: { kind: "reason", scope, text: "" } } };
 }

@@ -10,6 +10,7 @@ import { DiffPane } from "./diff-pane.js";
 import { drawReview } from "./draw-review.js";
 import { keyName } from "./key-name.js";
 import { closureDoc, ReviewDoc } from "./review-doc.js";
+import type { ReviewKeyTable } from "./review-keys.js";
 import { atUnit, selectAction } from "./review-list.js";
 import type { ReviewState, Wish } from "./review-model.js";
 import { refreshed } from "./review-refresh.js";
@@ -21,6 +22,8 @@ import { SeenLines } from "./seen-lines.js";
 export interface ReviewHost {
   readonly source: ReviewSource;
   readonly theme: Theme;
+  /** Absent: those of the table. */
+  readonly keys?: ReviewKeyTable | undefined;
   now(): number;
   /** Something has changed. */
   draw(): void;
@@ -31,6 +34,10 @@ export interface ReviewHost {
   edit(text: string, name: string): Promise<string | undefined>;
   openFile(path: string): Promise<void>;
   copy(text: string): void;
+  /** What the engine answered to a decision. */
+  decided?(text: string): void;
+  /** What the user might do next, below the first line. */
+  tip?(): string | undefined;
 }
 
 const lookEveryMs = 3000;
@@ -49,7 +56,7 @@ export class ReviewView implements FullView {
   readonly #host: ReviewHost;
   readonly #pane: DiffPane;
   readonly #seen = new Map<string, SeenLines>();
-  #state: ReviewState = firstState;
+  #state: ReviewState;
   #asked: Asked | undefined;
   #refreshing = Promise.resolve();
   #isDue = false;
@@ -60,6 +67,7 @@ export class ReviewView implements FullView {
 
   constructor(host: ReviewHost) {
     this.#host = host;
+    this.#state = { ...firstState, keys: host.keys ?? firstState.keys };
     this.#pane = new DiffPane(host.theme, () => host.draw());
     this.#stop = host.source.subscribe(() => void this.refresh());
     this.#timer = setInterval(() => void this.refresh(), lookEveryMs);
@@ -80,6 +88,18 @@ export class ReviewView implements FullView {
       this.#state = { ...selectAction(this.#state, first), pane: isOne ? "diff" : "list" };
     await this.#load();
     await this.#readChanges();
+  }
+
+  /** The colours have changed. */
+  recolour(): void {
+    this.#pane.recolour();
+  }
+
+  /** Stays until it is read; one that is there already stays above it. */
+  tell(problem: string): void {
+    const { message } = this.#state;
+    this.#say("failure", message?.level === "failure" ? `${message.text}\n${problem}` : problem);
+    this.#host.draw();
   }
 
   /** The model wants to apply this action and waits. `isOwn`: the view was opened for it. */
@@ -134,6 +154,7 @@ export class ReviewView implements FullView {
       now: Date.now(),
       pane: this.#pane,
       seen: this.#seenNow(),
+      tip: this.#host.tip?.(),
     });
     this.#state = drawn.state;
     return drawn.lines;
@@ -277,6 +298,7 @@ export class ReviewView implements FullView {
     this.#say("info", text);
     const { gone } = this.#state;
     const [head = ""] = text.split("\n");
+    this.#host.decided?.(head);
     if (gone?.key === decision.key) this.#state = { ...this.#state, gone: { ...gone, text: head } };
     else {
       const next = Math.min(scope.units[0]?.index ?? 0, (this.#state.doc?.units.length ?? 1) - 1);

@@ -21,7 +21,7 @@ export interface ThemeControl {
 }
 
 export function createThemeControl(
-  { preferences }: TerminalAccess,
+  { preferences }: Pick<TerminalAccess, "preferences">,
   env: Readonly<Record<string, string | undefined>>,
 ): ThemeControl & { background: Background } {
   const background = backgroundOf(env) ?? "dark";
@@ -44,7 +44,12 @@ export function createThemeControl(
 /** `changed` is called when everything must be drawn again; `tell` when the theme cannot be used. */
 export async function settleTheme(
   control: ThemeControl & { background: Background },
-  around: { tty: Tty; access: TerminalAccess; changed(): void; tell(problem: string): void },
+  around: {
+    tty: Tty;
+    access: Pick<TerminalAccess, "preferences" | "themeFiles">;
+    changed(): void;
+    tell(problem: string): void;
+  },
 ): Promise<void> {
   const { tty, access, changed, tell } = around;
   const { theme } = access.preferences;

@@ -7,6 +7,7 @@ import { openAi, type Reply, type ScriptedServer, startScriptedServer } from "..
 import { call } from "../../kit/print-rig.js";
 import { ensureBuilt, modelsAt } from "../../kit/rpc-host.js";
 import { emptyHome } from "../../kit/run-galley.js";
+import { sandboxAbility } from "../../kit/sandbox-rig.js";
 import { TmuxTerminal, tmuxVersion, withoutTmux } from "../../kit/tmux.js";
 
 beforeAll(ensureBuilt, 150_000);
@@ -23,7 +24,10 @@ interface Rig {
   leave(): Promise<void>;
 }
 
-async function start(replies: readonly Reply[], { args = ["go"], size = {}, before = (_cwd: string) => {} } = {}) {
+async function start(
+  replies: readonly Reply[],
+  { args = ["--access", "full", "go"], size = {}, before = (_cwd: string) => {} } = {},
+) {
   const { home, env } = emptyHome();
   const cwd = join(home, "shop");
   const agentDir = join(home, ".galley/agent");
@@ -41,7 +45,7 @@ async function start(replies: readonly Reply[], { args = ["go"], size = {}, befo
     cwd,
     agentDir,
     async answer(key) {
-      await terminal.shows(/Run \S+\?|Trust /);
+      await terminal.shows(/Run \S+\?|Run outside the sandbox\?|Allow \S+\?|Trust /);
       await new Promise((resolve) => setTimeout(resolve, 400)); // keys in the first 300 ms are no answer
       terminal.keys(key);
     },
@@ -66,7 +70,7 @@ describe.skipIf(!tmuxVersion)(`a question about a call${tmuxVersion ? "" : ` (${
     const screen = await terminal.shows("y once   s for this session   a always   n no, with a reason   v show all");
     expect(screen).toMatch(/Run bash\? +exec · not confined/);
     expect(screen).toMatch(/^ {3}echo ran > out\.txt\n {3}in ~\/shop$/m);
-    expect(screen).toContain("· stage");
+    expect(screen).toContain("· full");
     expect(existsSync(join(cwd, "out.txt"))).toBe(false);
     await rig.answer("y");
     await terminal.until(() => existsSync(join(cwd, "out.txt")), { what: "the command" });
@@ -104,7 +108,7 @@ describe.skipIf(!tmuxVersion)(`a question about a call${tmuxVersion ? "" : ` (${
   });
 
   it("takes no key that was typed before it appeared, and keeps what was typed in the editor", async () => {
-    const rig = await start([bash("echo early"), done], { args: [] });
+    const rig = await start([bash("echo early"), done], { args: ["--access", "full"] });
     const { terminal } = rig;
     await terminal.shows("acme/scripted");
     terminal.write("go");
@@ -142,21 +146,82 @@ describe.skipIf(!tmuxVersion)(`a question about a call${tmuxVersion ? "" : ` (${
     expect(rig.toldModel()).toContain("Refused by the user");
     await rig.leave();
   });
+});
 
-  it("does not come in read-only, where no command runs; the footer shows the mode", async () => {
-    const rig = await start([bash("echo readonly"), done], { args: [] });
-    const { terminal } = rig;
-    await terminal.shows("acme/scripted");
-    terminal.keys("C-s");
-    await terminal.shows("workspace, no sandbox");
-    terminal.write("/access read-only");
-    terminal.keys("Enter");
-    await terminal.shows("no command runs");
+const { noSandbox, noView } = sandboxAbility();
+const why = [
+  ...(tmuxVersion ? [] : [withoutTmux]),
+  ...((noSandbox ?? noView) ? [`no sandbox: ${noSandbox ?? noView}`] : []),
+];
+
+describe.skipIf(why.length > 0)(`the sandbox at the terminal${why.length > 0 ? ` (${why.join("; ")})` : ""}`, () => {
+  it("stages what commands do, unasked; the footer shows the mode, and Ctrl-S and /access change it", async () => {
+    const rig = await start([bash("echo staged > out.txt; cat out.txt"), done], { args: [] });
+    const { terminal, cwd } = rig;
+    await terminal.shows("Access: stage. /access changes it.");
+    await terminal.shows(/· stage +acme\/scripted/);
     terminal.write("go");
     terminal.keys("Enter");
     await terminal.shows("All done.");
-    expect(rig.toldModel()).toContain("the access mode is read-only");
-    expect(rig.toldModel()).toContain("Commands are refused.");
+    await terminal.shows("1 pending");
+    expect(rig.toldModel()).toContain("Staged as pa_1");
+    expect(existsSync(join(cwd, "out.txt"))).toBe(false);
+    terminal.keys("C-s");
+    await terminal.shows(/· workspace +acme/);
+    terminal.keys("C-s");
+    await terminal.shows(/· read-only +acme/);
+    terminal.write("/access full");
+    terminal.keys("Enter");
+    await terminal.shows(/· full +acme/);
+    terminal.write("/access");
+    terminal.keys("Enter");
+    await terminal.shows("Sandbox: off.");
+    await rig.leave();
+  });
+
+  it("read-only runs commands that change nothing", async () => {
+    const rig = await start([bash("touch a.txt; echo still here"), done], { args: ["--access", "read-only", "go"] });
+    await rig.terminal.shows("All done.");
+    expect(rig.toldModel()).toContain("Read-only file system");
+    expect(rig.toldModel()).toContain("still here");
+    expect(existsSync(join(rig.cwd, "a.txt"))).toBe(false);
+    await rig.leave();
+  });
+
+  const escalate = (command: string, id = "c1") => call("bash", { command, escalate: "needs the registry" }, id);
+
+  it("asks about a command that wants to leave the sandbox, every time, and a yes runs it once", async () => {
+    const command = "touch ../left; ls .. | grep left";
+    const rig = await start([escalate(command), escalate(command, "c2"), done], { args: ["--auto", "go"] });
+    const { terminal, cwd } = rig;
+    const screen = await terminal.shows(/Run outside the sandbox\?[\s\S]*y once {3}n no/);
+    expect(screen).toContain(command);
+    expect(screen).toMatch(/in ~\/shop/);
+    expect(screen).toContain("The model says: needs the registry");
+    expect(screen).not.toContain("for this session");
+    await rig.answer("y");
+    await terminal.until(() => existsSync(join(cwd, "../left")), { what: "the command" });
+    await rig.answer("Escape");
+    await terminal.shows("All done.");
+    expect(rig.toldModel()).toContain("Refused: the user did not allow this command outside the sandbox.");
+    await rig.leave();
+  });
+
+  it("asks about a host that a command wants to reach; no blocks it, always is kept", async () => {
+    const url = (host: string) =>
+      `node -e 'require("http").get({host:"127.0.0.1",port:21128,path:"http://${host}/"},(r)=>r.pipe(process.stdout))'`;
+    const rig = await start([bash(url("registry.example")), bash(url("kept.invalid"), "c2"), done], {
+      args: ["--auto", "go"],
+    });
+    const { terminal, agentDir } = rig;
+    const screen = await terminal.shows("Allow registry.example:80?");
+    expect(screen).toMatch(/y once {3}s session {3}a always {3}n no/);
+    await rig.answer("n");
+    await terminal.shows("Allow kept.invalid:80?");
+    expect(rig.toldModel()).toContain("Network: blocked registry.example:80 (1 time).");
+    await rig.answer("a");
+    await terminal.shows("All done.");
+    expect(readFileSync(join(agentDir, "config.yml"), "utf8")).toContain("kept.invalid:80");
     await rig.leave();
   });
 });

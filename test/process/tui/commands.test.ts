@@ -69,7 +69,7 @@ describe.skipIf(!tmuxVersion)(`commands${tmuxVersion ? "" : ` (${withoutTmux})`}
     await run("more", "In the copy.");
     expect(rig.sessions()).toHaveLength(2);
     await run("/new", "A new session.");
-    await run("/help", /\/apply \[ID\] \[--with-deps\]\s+write a pending action/);
+    await run("/help", /\/apply \[ID…\|all\] \[--with-deps\]\s+write a pending action/);
     await run("/keys", /alt\+up\s+take queued messages back/);
     await run("/quit", /\n\$$/);
   });

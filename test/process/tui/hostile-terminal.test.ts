@@ -1,7 +1,7 @@
 // Streams, sizes and hostile texts in a real terminal: everything that was said is there, and nothing reaches the terminal
 // that would command it.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Gate, openAi } from "../../../src/testing/index.js";
@@ -92,6 +92,55 @@ describe.skipIf(!tmuxVersion)(`a real terminal${tmuxVersion ? "" : ` (${withoutT
     await terminal.shows(/galley --resume/);
   });
 
+  it("writes names and arguments out where it asks about them, so that none hides", async () => {
+    const replies = [
+      call("write", { path: "no\nsuch\u001b]0;evil\u0007.js", content: "" }, "c0"),
+      call("write", { path: "a\u202egpj.js", content: "one\u001b[2J\u202etwo\n" }),
+      call("bash", { command: "echo \u001b[2J\u202eevil" }, "c2"),
+      openAi.text("Done."),
+    ];
+    const { terminal, start } = await openTerminal({ replies, columns: 130, rows: 30 });
+    await start("--set", "approval.mode=ask");
+    const from = terminal.bytes.length;
+    terminal.write("go");
+    terminal.keys("Enter");
+    const question = await terminal.shows("Run bash?");
+    expect(question).toContain("echo \\u001b[2J\\u202eevil");
+    expect(question).toContain("Path 'no\\nsuch\\u001b]0;evil\\u0007.js' contains a control character.");
+    expect(question).toContain("│ a\\u202egpj.js");
+    terminal.keys("Escape");
+    await new Promise((resolve) => setTimeout(resolve, 400)); // keys in the first 300 ms are no answer
+    terminal.keys("Escape");
+    await terminal.shows("Done.");
+    terminal.keys("C-r");
+    const review = await terminal.shows("Y apply 1 file");
+    expect(review).toContain("a\\u202egpj.js");
+    expect(review).toContain("one\\u001b[2J\\u202etwo");
+    const bytes = terminal.bytes.slice(from);
+    for (const raw of ["\u001b]0;evil", "\u202e", "\u001b[2J"])
+      expect([JSON.stringify(raw), bytes.includes(raw)]).toEqual([JSON.stringify(raw), false]);
+    terminal.keys("q");
+    await terminal.until(() => terminal.fact("alternate_on") === "0", { what: "the conversation" });
+    terminal.keys("C-d");
+    await terminal.shows(/galley --resume/);
+  });
+
+  it.each([
+    ["light", "rgb:ffff/ffff/ffff"],
+    ["dark", "rgb:0000/0000/0000"],
+  ])("chooses the %s theme by the background that the terminal tells", async (name, colour) => {
+    const { terminal, start } = await openTerminal({ env: { COLORTERM: "truecolor" } });
+    terminal.background(colour);
+    await start();
+    const { accent } = { light: { accent: "122;74;30" }, dark: { accent: "224;172;116" } }[name as "light" | "dark"];
+    terminal.write("find nothing($A)");
+    terminal.keys("Enter");
+    await terminal.until(() => terminal.colouredScreen.includes(`38;2;${accent}`), { what: `the ${name} accent` });
+    await terminal.until((screen) => screen.includes("No match for") && !screen.includes("esc to stop"));
+    terminal.keys("C-d");
+    await terminal.shows(/galley --resume/);
+  });
+
   it("draws without colour codes for NO_COLOR, and with signs of ASCII for LANG=C", async () => {
     const { terminal, start } = await openTerminal({ env: { NO_COLOR: "1", LANG: "C" } });
     const from = terminal.bytes.length;
@@ -143,8 +192,8 @@ describe.skipIf(!tmuxVersion)(`a real terminal${tmuxVersion ? "" : ` (${withoutT
     await terminal.shows(/\n\$$/);
   });
 
-  it("leads through a tour in a scratch project and comes back", async () => {
-    const { terminal, start } = await openTerminal();
+  it("leads through a tour of six steps in a scratch project and comes back", async () => {
+    const { terminal, start } = await openTerminal({ columns: 80, rows: 24 });
     await start();
     terminal.write("/tour");
     terminal.keys("Enter");
@@ -153,9 +202,33 @@ describe.skipIf(!tmuxVersion)(`a real terminal${tmuxVersion ? "" : ` (${withoutT
     terminal.write("rename total to sum in src");
     terminal.keys("Enter");
     await terminal.shows("Step 2 of 6.");
+    const project = /\S*galley-tour-\w+/.exec(terminal.everything)?.[0] ?? "";
+    const cart = () => readFileSync(join(project, "src/cart.js"), "utf8");
+    const before = cart();
+    terminal.keys("C-r");
+    // What is next is said where the user is.
+    await terminal.shows(/Review ·[^\n]*\n Step 3 of 6\./);
+    terminal.keys("j");
+    await terminal.shows("a apply hunk 2 of 2");
+    terminal.keys("a");
+    await terminal.shows("Step 4 of 6.");
+    expect(cart()).not.toBe(before);
+    terminal.keys("D");
+    await terminal.shows("Reason:");
+    terminal.keys("Enter");
+    await terminal.shows("Step 5 of 6.");
+    terminal.keys("u");
+    await terminal.shows("Step 6 of 6.");
+    await terminal.shows("Y apply 1 hunk in 1 file");
+    terminal.keys("Y");
+    await terminal.shows("The file is as it was. That was the tour");
+    expect(cart()).toBe(before);
+    terminal.keys("q");
+    await terminal.until(() => terminal.fact("alternate_on") === "0", { what: "the conversation" });
     terminal.write("/quit");
     terminal.keys("Enter");
     await terminal.shows("~/project · stage");
+    expect(existsSync(project)).toBe(false);
     terminal.keys("C-d");
     await terminal.shows(/\n\$$/);
   });

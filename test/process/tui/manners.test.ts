@@ -1,6 +1,6 @@
 // Whatever ends or interrupts the terminal program, the shell finds its terminal as it was.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { expectPutBack, modesOf, openTerminal } from "../../kit/open-terminal.js";
@@ -41,6 +41,46 @@ describe.skipIf(!tmuxVersion)(`the terminal is put back${tmuxVersion ? "" : ` ($
     await terminal.shows(/\n\$$/);
     terminal.type("echo ended=$?");
     await terminal.shows(`ended=${code}`);
+    await expectPutBack(terminal, before);
+  });
+
+  it("after SIGTERM in the review view, with code 143", async () => {
+    const { terminal, start, write } = await openTerminal();
+    const before = await modesOf(terminal);
+    write("a.js", "total();\n");
+    await start();
+    terminal.write("rename total to sum");
+    terminal.keys("Enter");
+    await terminal.shows("1 pending");
+    terminal.keys("C-r");
+    await terminal.shows("Y apply 1 hunk in 1 file");
+    expect(terminal.fact("alternate_on")).toBe("1");
+    process.kill(childOf(Number(terminal.fact("pane_pid"))), "SIGTERM");
+    await terminal.shows(/1 pending: galley review\n\$$/);
+    terminal.type("echo ended=$?");
+    await terminal.shows("ended=143");
+    await expectPutBack(terminal, before);
+  });
+
+  it("with a component of an extension that throws while it draws; the program goes on", async () => {
+    const { terminal, start, agentDir } = await openTerminal();
+    const before = await modesOf(terminal);
+    mkdirSync(join(agentDir, "extensions"));
+    writeFileSync(
+      join(agentDir, "extensions/broken.js"),
+      `export default (pi) => pi.registerCommand("broken", { description: "throws", handler: async (args, ctx) => {
+        ctx.ui.setWidget("w", () => ({ render: () => { throw new Error("no lines"); }, invalidate() {} }));
+        ctx.ui.notify("the widget is set", "info");
+      } });\n`,
+    );
+    await start();
+    terminal.write("/broken");
+    terminal.keys("Enter");
+    await terminal.shows("the widget is set");
+    terminal.write("help");
+    terminal.keys("Enter");
+    await terminal.shows("replace PATTERN with REPLACEMENT", "everything");
+    terminal.keys("C-d");
     await expectPutBack(terminal, before);
   });
 

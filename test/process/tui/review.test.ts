@@ -1,6 +1,6 @@
 // The review view in a real terminal: what is decided there is written exactly, and nothing else.
 
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openAi, type Reply, startScriptedServer } from "../../../src/testing/index.js";
@@ -24,6 +24,7 @@ function project() {
   writeFileSync(file("cart.js"), cart);
   writeFileSync(file("other.js"), other);
   chmodSync(file("cart.js"), 0o755);
+  utimesSync(file("cart.js"), 1_600_000_000, 1_600_000_000);
   const galley = (...args: string[]) => run(process.execPath, [galleyBin, ...args], { env, cwd });
   return { home, env, cwd, galley, file, read: (name: string) => readFileSync(file(name), "utf8") };
 }
@@ -66,7 +67,8 @@ describe.skipIf(!tmuxVersion)(`the review view${tmuxVersion ? "" : ` (${withoutT
     await terminal.shows("Undo: ");
     terminal.keys("Y");
     await terminal.shows("Undone: ");
-    expect([read("cart.js"), statSync(file("cart.js")).mode & 0o777]).toEqual([cart, 0o755]);
+    const { mode, mtimeMs } = statSync(file("cart.js"));
+    expect([read("cart.js"), mode & 0o777, mtimeMs]).toEqual([cart, 0o755, 1_600_000_000_000]);
     terminal.keys("U");
     await terminal.shows("Redo: ");
     terminal.keys("Y");
@@ -80,6 +82,40 @@ describe.skipIf(!tmuxVersion)(`the review view${tmuxVersion ? "" : ` (${withoutT
     expect([terminal.fact("alternate_on"), terminal.fact("cursor_flag")]).toEqual(["0", "1"]);
     terminal.type("echo code $?");
     await terminal.shows("code 0");
+  });
+
+  it("in the conversation: one hunk, undo and redo, byte for byte", async () => {
+    const { home, env, cwd, file, read } = project();
+    await scripted(home, [called("ast_edit", edit), openAi.text("Shall I?")]);
+    const terminal = new TmuxTerminal({ cwd, env, columns: 80, rows: 24 });
+    terminal.galley("rename it");
+    await terminal.shows("Shall I?");
+    await terminal.until((screen) => !screen.includes("esc to stop"));
+    const facts = () => {
+      const { mode, mtimeMs } = statSync(file("cart.js"));
+      return [read("cart.js"), mode & 0o777, mtimeMs];
+    };
+    const before = facts();
+    terminal.keys("C-r");
+    await terminal.shows("a apply hunk 1 of 2");
+    terminal.keys("j");
+    await terminal.shows("a apply hunk 2 of 2");
+    terminal.keys("a");
+    await terminal.shows("Applied 1 of 3 hunks in 1 of 2 files (src/cart.js).");
+    const part = cart.replace("total(2)", "sum(2)");
+    expect([read("cart.js"), read("other.js")]).toEqual([part, other]);
+    terminal.keys("u");
+    await terminal.shows(/Undo: [\s\S]*Y apply 1 hunk in 1 file/);
+    terminal.keys("Y");
+    await terminal.shows("Undone: ");
+    expect(facts()).toEqual(before);
+    terminal.keys("U");
+    await terminal.shows(/Redo: [\s\S]*Y apply 1 hunk in 1 file/);
+    terminal.keys("Y");
+    await terminal.shows("Redone: ");
+    expect([read("cart.js"), read("other.js")]).toEqual([part, other]);
+    terminal.keys("q");
+    await terminal.until(() => terminal.fact("alternate_on") === "0", { what: "the conversation" });
   });
 
   it("needs a terminal, and tells with its exit code what is left", async () => {

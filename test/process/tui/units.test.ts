@@ -37,11 +37,20 @@ it.each([
   expect(loaded(args, input).filter((name) => name.includes("pi-tui"))).toEqual([]);
 });
 
-it("has no unit of the terminal program in the packs of what RPC mode evaluates", () => {
-  // The build puts into these packs exactly the units that a start, a session and the tools evaluated in RPC mode.
-  for (const pack of ["main.js", "run.js", "tools.js"]) {
-    const text = readFileSync(join(projectRoot, "dist/cli", pack), "utf8");
-    for (const ours of ["Window too small", "bracketed paste", "The review has ended.", "Press Ctrl-C again to leave"])
-      expect([pack, ours, text.includes(ours)]).toEqual([pack, ours, false]);
-  }
+const units = (): Record<string, string[]> =>
+  JSON.parse(readFileSync(join(projectRoot, "dist/cli/units.json"), "utf8")) as Record<string, string[]>;
+
+// The build runs each kind and notes which source files it evaluated.
+it.each(["start", "session", "tools", "print"])("%s evaluates no file of the terminal program", (kind) => {
+  const used = units()[kind] ?? [];
+  expect(used).toContain("src/cli/main.ts");
+  expect(used.filter((name) => name.startsWith("src/tui/") || name.includes("pi-tui"))).toEqual([]);
+});
+
+it("notes the files of the terminal program where it runs", () => {
+  const used = units().terminal ?? [];
+  expect(used).toContain("src/tui/app.ts");
+  expect(used.some((name) => name.includes("pi-tui"))).toBe(true);
+  // The first frame needs neither of these.
+  expect(used.filter((name) => /^src\/tui\/(?:review\/review-view|pickers\/|plain\/)/.test(name))).toEqual([]);
 });

@@ -10,7 +10,15 @@ import type { ModelMessage, ProviderModel, StreamOptions, ToolSpec } from "../..
 import { streamByApi } from "../../../src/provider/stream-by-api.js";
 import { anthropic, collect, openAi, streamRequest } from "../../../src/testing/scripted-replies.js";
 import { openAiResponses as wire } from "../../../src/testing/scripted-responses.js";
-import { type Reply, type ScriptedServer, sse, startScriptedServer } from "../../../src/testing/scripted-server.js";
+import {
+  cut,
+  type Reply,
+  raw,
+  type ScriptedServer,
+  type Step,
+  sse,
+  startScriptedServer,
+} from "../../../src/testing/scripted-server.js";
 import { describeWithOracles, type Heard, heardByAiSdk, heardByGalley, oracle, typeErrors } from "./oracle.test-kit.js";
 
 let server: ScriptedServer;
@@ -82,6 +90,67 @@ describeWithOracles("OpenAI responses: what is read", () => {
       .responses("gpt-5");
     // It tells the parts of a thought without a break.
     expect({ ...ours, thinking: ours.thinking.replaceAll("\n\n", "") }).toEqual(await heardByAiSdk(model));
+  });
+});
+
+/** The end of a reply that has begun to say something. */
+const begun = (...end: Step[]): Reply => ({
+  steps: [...wire.start(), ...wire.inOrder([wire.message(["I can"])]), ...end],
+});
+const failures: [string, Reply][] = [
+  [
+    "safety",
+    begun(
+      wire.event("response.incomplete", {
+        response: wire.response("incomplete", { incomplete_details: { reason: "content_filter" }, output: [], usage }),
+      }),
+    ),
+  ],
+  [
+    "a reply that failed",
+    begun(
+      wire.event("response.failed", {
+        response: wire.response("failed", { error: { code: "server_error", message: "busy" } }),
+      }),
+    ),
+  ],
+  ["an error inside", begun(wire.event("error", { code: "rate_limit_exceeded", message: "slow down" }))],
+  ["truncated JSON", begun(raw('event: response.output_text.delta\ndata: {"type":"resp\n\n'))],
+  ["an overflow", { status: 400, body: '{"error":{"message":"too long","code":"context_length_exceeded"}}' }],
+  ["a reply that is cut off", begun(cut)],
+];
+
+describeWithOracles("OpenAI responses: what ends badly", () => {
+  it.each(failures)("%s: an error for all three", async (_name, reply) => {
+    server = await startScriptedServer([reply, reply, reply]);
+    expect(heardByGalley(await collect(streamByApi(streamRequest(thinker(server.url))))).stop).toBe("error");
+    const model = oracle("@ai-sdk/openai")
+      .createOpenAI({ apiKey: "k", baseURL: `${server.url}/v1` })
+      .responses("gpt-5");
+    const { stop } = await heardByAiSdk(model).catch(() => ({ stop: "error" }));
+    expect(stop).toBe("error");
+    expect(await vendorFails(server.url)).toBe(true);
+  });
+
+  it("a refusal is text that ends as usual, and a page is an error", async () => {
+    const refusal = { type: "refusal", refusal: "No." };
+    const item = { id: "msg_1", type: "message", role: "assistant", status: "completed" };
+    const page: Reply = { status: 200, headers: { "content-type": "text/html" }, body: "<h1>Log in</h1>" };
+    server = await startScriptedServer([
+      {
+        steps: [
+          ...wire.start(),
+          wire.event("response.output_item.added", { output_index: 0, item: { ...item, content: [] } }),
+          wire.event("response.refusal.delta", { output_index: 0, item_id: "msg_1", content_index: 0, delta: "No." }),
+          wire.event("response.output_item.done", { output_index: 0, item: { ...item, content: [refusal] } }),
+          wire.completed([{ ...item, content: [refusal] }], { usage }),
+        ],
+      },
+      page,
+    ]);
+    const read = async () => heardByGalley(await collect(streamByApi(streamRequest(thinker(server.url)))));
+    expect(await read()).toMatchObject({ text: "No.", stop: "stop" });
+    expect((await read()).stop).toBe("error");
   });
 });
 
@@ -188,6 +257,19 @@ function resultsOf(reply: AssistantMessage): ToolResultMessage[] {
 
 function inputOf(request: number): JsonObject[] {
   return (server.requests[request]!.body as { input: JsonObject[] }).input;
+}
+
+/** Its client throws, or hands over an event that says so, or nothing that ends the reply. */
+async function vendorFails(url: string): Promise<boolean> {
+  const { OpenAI } = oracle("openai");
+  const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0 });
+  try {
+    let last = "";
+    for await (const { type } of await client.responses.create({ model: "m", input: "x", stream: true })) last = type;
+    return last !== "response.completed";
+  } catch {
+    return true;
+  }
 }
 
 async function heardByVendor(url: string): Promise<Pick<Heard, "text" | "calls" | "usage">> {

@@ -390,7 +390,7 @@ describe("with every change staged", () => {
     expect(texts(results(open, "edit")[0])).toEqual(["Staged as pa_2 – not written yet: new.txt"]);
     expect(texts(results(open, "read")[0])).toEqual(["two"]);
     expect(texts(results(open, "bash")[0])).toEqual([
-      "Refused: commands bypass staging. Use --allow-exec to permit them.",
+      "Refused: commands bypass staging. Use --allow-exec to permit them. Staging commands is not possible here: The host provides what this session's commands run with.",
     ]);
     expect(texts(results(open, "resolve")[0])).toEqual(["Staged for review: the user decides."]);
     expect(forced(open).every((choice) => choice === undefined)).toBe(true);

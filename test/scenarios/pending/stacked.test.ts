@@ -48,7 +48,11 @@ describe("previews of one file that were made for the file as it is", () => {
       "Applied 1 replacement in 1 file.|Still pending: pa_1 AST Edit: 1 replacement in 1 file",
     ]);
     expect(open.workspace.files).toEqual({ "a.ts": "foo(1);\nqux(2);\n" });
+    const stale = { code: "stale_preview", details: { files: ["a.ts"] } };
     await expect(open.decide("apply", "pa_1")).rejects.toThrow("Preview is stale: 1 of 1 files changed");
+    await expect(open.decide("apply", "pa_1")).rejects.toMatchObject(stale);
+    const edit = { pendingId: "pa_1", revision: 1, path: "a.ts", hunk: 1, text: "x\n", by: "user" as const };
+    await expect(open.session.revisePendingAction(edit)).rejects.toMatchObject(stale);
     expect(open.workspace.files).toEqual({ "a.ts": "foo(1);\nqux(2);\n" });
   });
 

@@ -277,7 +277,11 @@ describe("approval", () => {
     const host = await answeringHost({ model: [call("bash", evil), say("Done.")], session: staged() });
     host.tell({ id: "p", type: "prompt", message: "Go" });
     await settled(host);
-    expect(host.results()).toEqual(["Refused: commands bypass staging. Use --allow-exec to permit them."]);
+    expect(host.results()).toEqual([
+      expect.stringMatching(
+        /^Refused: commands bypass staging\. Use --allow-exec to permit them\. Staging commands is not/,
+      ),
+    ]);
   });
 
   it("is taken back when the run is aborted, also where two wait at once", async () => {

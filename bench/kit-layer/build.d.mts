@@ -1,0 +1,1 @@
+export function buildLayerModule(directory: string): Promise<string>;

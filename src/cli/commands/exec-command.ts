@@ -1,0 +1,172 @@
+// `galley exec`: one program, confined or staged, without a model and without a shell. Its streams pass through byte for
+// byte; what is said about it goes to stderr.
+
+import { fstatSync } from "node:fs";
+import { GalleyError, messageOf } from "../../base/errors.js";
+import { logTo } from "../../base/log.js";
+import { sanitizeForTerminal } from "../../base/sanitize.js";
+import { agentDirectory } from "../../config/agent-directory.js";
+import { openExecSession } from "../../sdk/exec/open-exec-session.js";
+import type { AgentSession } from "../../sdk/index.js";
+import { exitCodes, signalCodes } from "../exit-codes.js";
+import { workingDirectory } from "../session-options.js";
+import { type ExecWords, parseExecWords } from "./exec-words.js";
+
+const notFoundCode = 127;
+/** Of each stream in the document. */
+const maxStreamBytes = 1024 * 1024;
+
+const log = logTo((line) => process.stderr.write(sanitizeForTerminal(line)));
+
+type Outcome = Awaited<ReturnType<AgentSession["executeProgram"]>>;
+
+export async function runExecCommand(words: readonly string[]): Promise<void> {
+  const wanted = parseExecWords(words);
+  const cwd = workingDirectory(wanted.directory);
+  const { sessionDir } = wanted;
+  const location = {
+    ...{ cwd, agentDir: agentDirectory(process.env), log },
+    ...(sessionDir === undefined ? {} : { sessionDir }),
+  };
+  const stop = new AbortController();
+  const signalCode = listenForSignals(stop);
+  const streams = wanted.isJson ? new KeptStreams() : new PassedStreams();
+  let session: AgentSession | undefined;
+  let code: number;
+  try {
+    session = await openExecSession(location, wanted);
+    code = await run(session, wanted, { streams, signal: stop.signal });
+  } catch (error) {
+    await session?.learnSandbox();
+    code = failed(error, wanted, { streams, session });
+  }
+  await session?.dispose();
+  process.exitCode = signalCode() ?? code;
+  process.stdout.write("", () => process.exit());
+}
+
+interface Running {
+  readonly streams: KeptStreams | PassedStreams;
+  readonly signal: AbortSignal;
+}
+
+async function run(session: AgentSession, wanted: ExecWords, { streams, signal }: Running): Promise<number> {
+  const { program: file, args, timeoutMs, isJson, hasExitCode } = wanted;
+  const outcome = await session.executeProgram({
+    ...{ file, args, timeoutMs, signal, readsInput: hasInput() },
+    // What was asked to be staged does not run on the disk.
+    stage: session.staging === "all",
+    onOutput: (chunk, stream) => streams.take(chunk, stream),
+  });
+  const { notes, stopped, exitCode } = outcome;
+  const { pendingId } = notes.staged ?? {};
+  const said = [...(stopped ? [stopped === "timed_out" ? "Timed out." : "Stopped."] : []), ...notes.lines];
+  await session.learnSandbox(); // the mode may not have asked yet
+  if (isJson) printDocument(documentOf(outcome, { streams, session, message: stopped && said[0] }));
+  else if (said.length > 0) process.stderr.write(sanitizeForTerminal(`${said.join("\n")}\n${decideText(pendingId)}`));
+  return hasExitCode && exitCode === 0 && pendingId !== undefined ? exitCodes.pending : exitCode;
+}
+
+function decideText(id: string | undefined): string {
+  if (id === undefined) return "";
+  return `See it with  galley show ${id}\nDecide with  galley apply ${id}  or  galley discard ${id}\n`;
+}
+
+/** Why it did not run, and the code that says so. */
+function failed(
+  error: unknown,
+  { isJson }: ExecWords,
+  { streams, session }: { streams: Running["streams"]; session: AgentSession | undefined },
+): number {
+  const message = messageOf(error);
+  const exitCode = codeOf(error);
+  if (isJson) printDocument(documentOf({ exitCode, notes: { lines: [] } }, { streams, session, message }));
+  else log.error(message);
+  return exitCode;
+}
+
+function codeOf(error: unknown): number {
+  if (GalleyError.is(error, "usage")) return exitCodes.usage;
+  if (GalleyError.is(error, "not_found")) return notFoundCode;
+  if (GalleyError.is(error, "unsupported")) return exitCodes.denied;
+  return exitCodes.failed;
+}
+
+function documentOf(
+  { exitCode, stopped, notes }: Outcome,
+  about: { streams: Running["streams"]; session: AgentSession | undefined; message?: string | undefined },
+): object {
+  const { pendingId, files = [], notStaged = [], kept = { files: 0, bytes: 0 } } = notes.staged ?? {};
+  const { streams, session, message } = about;
+  const told = message ?? (notes.staged ? undefined : notes.lines.join("\n"));
+  return {
+    exitCode,
+    ...(stopped ? { stopped } : {}),
+    ...(streams instanceof KeptStreams ? streams.texts : {}),
+    ...(pendingId === undefined ? {} : { pendingId }),
+    ...{ files, notStaged, kept },
+    ...(told === undefined || told === "" ? {} : { message: told }),
+    ...(session ? { sandbox: session.sandbox } : {}),
+  };
+}
+
+function printDocument(document: object): void {
+  process.stdout.write(`${JSON.stringify(document)}\n`);
+}
+
+/** Straight through; a reader that is slow holds the program up, and one that has gone ends nothing. */
+class PassedStreams {
+  constructor() {
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  }
+
+  take(chunk: Uint8Array, name: "stdout" | "stderr"): Promise<void> | undefined {
+    if (process[name].write(chunk)) return undefined;
+    return new Promise((resolve) => {
+      process[name].once("drain", resolve);
+      process[name].once("close", resolve);
+    });
+  }
+}
+
+/** For the document: the beginning of each. */
+class KeptStreams {
+  readonly #chunks: Record<"stdout" | "stderr", Uint8Array[]> = { stdout: [], stderr: [] };
+  readonly #room = { stdout: maxStreamBytes, stderr: maxStreamBytes };
+  #isTruncated = false;
+
+  take(chunk: Uint8Array, name: "stdout" | "stderr"): undefined {
+    const part = chunk.subarray(0, this.#room[name]);
+    this.#room[name] -= part.length;
+    if (part.length > 0) this.#chunks[name].push(Buffer.from(part));
+    this.#isTruncated ||= part.length < chunk.length;
+  }
+
+  get texts(): object {
+    const text = (name: "stdout" | "stderr") => Buffer.concat(this.#chunks[name]).toString();
+    return { stdout: text("stdout"), stderr: text("stderr"), ...(this.#isTruncated ? { truncated: true } : {}) };
+  }
+}
+
+/** A terminal is not handed on: the program is in a session of its own and could not read from it. */
+function hasInput(): boolean {
+  if (process.stdin.isTTY) return false;
+  try {
+    fstatSync(0);
+    return true;
+  } catch {
+    return false; // it is closed
+  }
+}
+
+/** The first signal stops the program, the second does not wait. Returns the exit code once there was one. */
+function listenForSignals(stop: AbortController): () => number | undefined {
+  let code: number | undefined;
+  for (const [signal, signalCode] of Object.entries(signalCodes))
+    process.on(signal, () => {
+      if (code !== undefined) process.exit(code);
+      code = signalCode;
+      stop.abort();
+    });
+  return () => code;
+}

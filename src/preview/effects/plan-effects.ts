@@ -1,0 +1,119 @@
+// What a staged command did to files, as the changes of a plan: exact bytes before and after, types, permissions and
+// times. Pure: paths are shown and judged by functions of the caller.
+
+import { isUtf8 } from "node:buffer";
+import { sha256Of } from "../../base/digest.js";
+import type { Effect, FileState } from "../../files/layer/stage-view.js";
+import type { FileStamp } from "../../protocol/pending.js";
+import type { PlannedChange } from "../plan.js";
+
+type FileType = FileState["type"];
+
+/** Of a regular file the type is not said. */
+export interface EffectChange extends PlannedChange {
+  /** What it leaves; for a delete, what was there. */
+  readonly type?: FileType;
+  readonly stamp: FileStamp & { type?: FileType };
+  /** Only the user's own word writes it. */
+  readonly protected?: true;
+  /** The shown path of a file that is deleted and had the same bytes. */
+  readonly renamedFrom?: string;
+}
+
+export interface EffectNaming {
+  shownPath(path: string): string;
+  isProtected(path: string): boolean;
+}
+
+export interface PlannedEffects {
+  /** In the order of their paths. */
+  readonly changes: readonly EffectChange[];
+  /** Shown paths that another program changed meanwhile: the action begins stale. */
+  readonly stalePaths: readonly string[];
+  /** `4 files (1 modified, 2 created, 1 deleted)` */
+  readonly figures: string;
+}
+
+export function planEffects(effects: readonly Effect[], naming: EffectNaming): PlannedEffects {
+  const changes = withRenames(effects.map((effect) => changeOf(effect, naming)));
+  const stalePaths = effects.filter(({ isStale }) => isStale).map(({ path }) => naming.shownPath(path));
+  return { changes, stalePaths, figures: figuresText(changes) };
+}
+
+function changeOf({ path, before, after }: Effect, { shownPath, isProtected }: EffectNaming): EffectChange {
+  const state = after ?? before;
+  const type = state && state.type !== "file" ? { type: state.type } : {};
+  const hasOtherMode = !before || before.type !== after?.type || modeOf(before) !== modeOf(after);
+  return {
+    kind: before && after ? "modify" : after ? "create" : "delete",
+    path,
+    stamp: stampOfState(shownPath(path), before),
+    before: contentOf(before),
+    after: contentOf(after),
+    ...type,
+    ...(after && after.type !== "symlink" && hasOtherMode ? { mode: after.mode } : {}),
+    ...(after?.type === "file" ? { mtimeMs: after.mtimeMs } : {}),
+    ...(isProtected(path) ? { protected: true as const } : {}),
+  };
+}
+
+function stampOfState(path: string, state: FileState | undefined): EffectChange["stamp"] {
+  if (!state) return { path, exists: false, size: 0, sha256: "", mode: 0 };
+  const bytes = contentOf(state);
+  const type = state.type === "file" ? {} : { type: state.type };
+  return { path, exists: true, size: bytes.length, sha256: hashOf(state.type, bytes), mode: modeOf(state), ...type };
+}
+
+/** Types are told apart by what is hashed: a file that holds the name `a` is not a link to `a`. */
+function hashOf(type: FileType, bytes: Uint8Array): string {
+  if (type === "file") return sha256Of(bytes);
+  return sha256Of(Buffer.concat([Buffer.from(type === "symlink" ? "link\0" : "directory\0"), bytes]));
+}
+
+const nothing = new Uint8Array();
+
+function contentOf(state: FileState | undefined): Uint8Array {
+  if (state?.type === "file") return state.bytes;
+  return state?.type === "symlink" ? state.target : nothing;
+}
+
+/** The system gives every link all permissions. */
+function modeOf(state: FileState | undefined): number {
+  return state?.type === "symlink" ? 0o777 : (state?.mode ?? 0);
+}
+
+/** A file that was deleted and one with the same bytes that was created; of several, the one with the same name. */
+function withRenames(changes: readonly EffectChange[]): readonly EffectChange[] {
+  const deleted = new Map<string, EffectChange[]>();
+  for (const change of changes) {
+    if (change.kind !== "delete" || change.type || change.before.length === 0) continue;
+    const { sha256 } = change.stamp;
+    deleted.set(sha256, [...(deleted.get(sha256) ?? []), change]);
+  }
+  if (deleted.size === 0) return changes;
+  return changes.map((change) => {
+    if (change.kind !== "create" || change.type || change.after.length === 0) return change;
+    const candidates = deleted.get(sha256Of(change.after));
+    if (!candidates || candidates.length === 0) return change;
+    const name = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+    const same = candidates.findIndex(({ path }) => name(path) === name(change.path));
+    const [from] = candidates.splice(Math.max(same, 0), 1);
+    return from ? { ...change, renamedFrom: from.stamp.path } : change;
+  });
+}
+
+export function figuresText(changes: readonly PlannedChange[]): string {
+  const parts = (["modify", "create", "delete"] as const).map((kind) => {
+    const count = changes.filter((change) => change.kind === kind).length;
+    return count === 0
+      ? []
+      : [`${count.toLocaleString("en-US")} ${{ modify: "modified", create: "created", delete: "deleted" }[kind]}`];
+  });
+  const files = changes.length;
+  return `${files.toLocaleString("en-US")} file${files === 1 ? "" : "s"} (${parts.flat().join(", ")})`;
+}
+
+/** NUL or invalid UTF-8. */
+export function isBinaryContent(bytes: Uint8Array): boolean {
+  return bytes.includes(0) || !isUtf8(bytes);
+}

@@ -1,0 +1,53 @@
+// X-4 among others. The short form of `npm run fault:sandbox`: ways out of the sandbox, each shown to work without it, and daily work in it.
+// As root both users are tried, and always both mechanisms.
+
+import { describe, expect, test } from "vitest";
+import { shortEscapes } from "../../../bench/kit-sandbox/escapes.mjs";
+import { runBoxKills } from "../../../bench/kit-sandbox/kills.mjs";
+import { obstacle, prepareWorker, ways } from "../../../bench/kit-sandbox/run-as.mjs";
+import { runEscapes } from "../../../bench/kit-sandbox/run-escapes.mjs";
+import { runWork } from "../../../bench/kit-sandbox/run-work.mjs";
+import { shortWork } from "../../../bench/kit-sandbox/work.mjs";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
+
+describe.each(ways().map((way) => ({ ...way, reason: obstacle(way) })))("$user, $mechanism", ({ reason, ...way }) => {
+  const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
+
+  test.skipIf(reason !== undefined)(
+    `no escape succeeds, and each would without the sandbox${suffix}`,
+    async () => {
+      const prepared = await prepareWorker(temporaryDirectory());
+      const result = await runEscapes(prepared, way, shortEscapes);
+      expect(result).toMatchObject({ escaped: 0, otherMechanism: 0, problems: [], notShown: "none" });
+      expect(result.shownWithout).toBeGreaterThan(20);
+    },
+    240_000,
+  );
+
+  test.skipIf(reason !== undefined)(
+    `work goes on${suffix}`,
+    async () => {
+      const prepared = await prepareWorker(temporaryDirectory());
+      const result = await runWork(prepared, way, shortWork);
+      expect(result).toEqual({ tried: shortWork.length, failed: 0, mechanism: way.mechanism, problems: [] });
+    },
+    240_000,
+  );
+});
+
+const [own] = ways();
+
+describe.each(["bubblewrap", "namespaces"] as const)("kill -9 to galley, %s", (mechanism) => {
+  const reason = own === undefined ? "no user" : obstacle({ ...own, mechanism });
+  const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
+
+  test.skipIf(reason !== undefined)(
+    `leaves no process, and the next galley removes the stubs${suffix}`,
+    async () => {
+      const prepared = await prepareWorker(temporaryDirectory());
+      const { kills, ...rest } = await runBoxKills(prepared, { mechanism, count: 4 });
+      expect(rest).toEqual({ seenRunning: kills / 2, survivors: 0, stubsLeft: 0, problems: [] });
+    },
+    240_000,
+  );
+});

@@ -1,0 +1,35 @@
+// The common git directory of a linked worktree: the one place outside of the project where git must write. The `.git`
+// file of the project names it, and a project must not choose a writable place: so that place must name the project too.
+
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+const maxPointerBytes = 8192;
+
+/** Canonical; undefined where `root` is no linked worktree, or where the two do not point at each other. */
+export function commonGitDirectory(root: string): string | undefined {
+  try {
+    const marker = realpathSync.native(join(root, ".git"));
+    const own = readPointer(join(root, ".git"), /^gitdir: (.+?)\n*$/);
+    if (own === undefined) return undefined;
+    const gitDirectory = realpathSync.native(resolve(root, own));
+    const common = dirname(dirname(gitDirectory));
+    if (join(common, "worktrees") !== dirname(gitDirectory)) return undefined;
+    const back = readPointer(join(gitDirectory, "gitdir"), /^(.+?)\n*$/);
+    return back !== undefined && realpathSync.native(resolve(gitDirectory, back)) === marker ? common : undefined;
+  } catch {
+    return undefined; // one of them leads nowhere
+  }
+}
+
+/** Not through a link, and not from a pipe, which would block. */
+function readPointer(path: string, pattern: RegExp): string | undefined {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const bytes = Buffer.alloc(maxPointerBytes);
+    if (!fstatSync(file).isFile()) return undefined;
+    return pattern.exec(bytes.toString("utf8", 0, readSync(file, bytes)))?.[1];
+  } finally {
+    closeSync(file);
+  }
+}

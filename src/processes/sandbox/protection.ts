@@ -1,0 +1,62 @@
+// Protects the user's paths in the writable roots for one command, and puts the disk in order after it.
+
+import { lstatSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { displayPath } from "../../files/paths/resolve-path.js";
+import { cleanNewRepository } from "./new-repository.js";
+import { findProtected, type ProtectedPlaces, type ProtectedSearch } from "./protected-places.js";
+import type { Stubs } from "./stubs.js";
+
+export interface Protection {
+  readonly places: ProtectedPlaces;
+  /** After the last process of the command: what it made is taken away. Answers the shown paths. */
+  undo(): readonly string[];
+}
+
+export const noProtection: Protection = {
+  places: { readOnly: [], pinned: [], stubs: [], watched: [], repositories: [] },
+  undo: () => [],
+};
+
+export function protect(search: Omit<ProtectedSearch, "stubsInUse">, stubs: Stubs): Protection {
+  const places = findProtected({ ...search, stubsInUse: stubs.inUse() });
+  const made = stubs.make(places.stubs);
+  return {
+    places,
+    undo() {
+      const removed = [...takeReplacedStubs(made), ...takeWatched(places)];
+      stubs.release(made.keys());
+      const [root = "/"] = search.roots;
+      const taken = removed.map((path) => displayPath(path, root));
+      const cleaned = places.repositories.flatMap((path) =>
+        cleanNewRepository(path).map((what) => `${prefixOf(displayPath(path, root))}${what}`),
+      );
+      return [...taken, ...cleaned].sort();
+    },
+  };
+}
+
+/** A stub with another inode lost its cover: another program removed it, and the command could make its own. */
+function takeReplacedStubs(made: ReadonlyMap<string, number>): string[] {
+  return [...made].flatMap(([path, inode]) => {
+    const entry = lstatSync(path, { throwIfNoEntry: false });
+    if (entry === undefined || (entry.isDirectory() && entry.ino === inode)) return [];
+    rmSync(path, { recursive: true, force: true });
+    return [path];
+  });
+}
+
+function takeWatched({ watched }: ProtectedPlaces): string[] {
+  return watched.flatMap(({ path, link }) => {
+    const entry = lstatSync(path, { throwIfNoEntry: false });
+    if (link === undefined ? entry === undefined : entry?.isSymbolicLink() && readlinkSync(path) === link) return [];
+    rmSync(path, { recursive: true, force: true });
+    if (link !== undefined) symlinkSync(link, path);
+    return [path];
+  });
+}
+
+/** `sub/.git` to `sub/`: what was taken out of a repository begins with its `.git`, or ends with it. */
+function prefixOf(shown: string): string {
+  return shown.slice(0, -join(".git").length);
+}

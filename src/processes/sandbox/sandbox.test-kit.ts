@@ -1,0 +1,106 @@
+// For tests that confine real commands as the user that runs the tests.
+
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
+import { type Log, silentLog } from "../../base/log.js";
+import { createNodeProcesses } from "../node-processes.js";
+import type { Processes, ProcessRequest } from "../processes.js";
+import type { BoxRules, Sandbox, SandboxProbe } from "./box.js";
+import { createSandbox } from "./create-sandbox.js";
+
+export type Way = "bubblewrap" | "namespaces";
+export const allWays: readonly Way[] = ["bubblewrap", "namespaces"];
+
+export interface SandboxRig {
+  readonly sandbox: Sandbox;
+  readonly processes: Processes;
+  readonly rules: BoxRules;
+  readonly project: string;
+  readonly outside: string;
+  /** Runs it confined; answers what it printed, and how it ended. */
+  run(
+    line: string,
+    rules?: Partial<BoxRules>,
+    request?: Partial<ProcessRequest>,
+  ): Promise<{ output: string; exitCode: number; removed: readonly string[]; stopped?: string | undefined }>;
+}
+
+export function sandboxRig(way: Way, log: Log = silentLog): SandboxRig {
+  const base = temporaryDirectory();
+  const place = (name: string) => {
+    mkdirSync(join(base, name), { recursive: true });
+    return join(base, name);
+  };
+  const project = place("project");
+  const outside = place("home/outside");
+  const env = { ...process.env, HOME: place("home"), PATH: pathFor(way, base) };
+  const sandbox = createSandbox({ env, projectRoot: project, log });
+  const processes = createNodeProcesses({ env, log: silentLog, projectRoot: project });
+  onTestFinished(() => processes.shutdown());
+  const rules: BoxRules = {
+    mode: "workspace",
+    roots: [project],
+    home: env.HOME,
+    agentDir: place("home/.galley/agent"),
+    tempDir: place("temporary"),
+    hide: [],
+    show: [env.PATH.split(delimiter)[0] as string],
+    unixSockets: "own",
+    network: "off",
+  };
+  return {
+    ...{ sandbox, processes, rules, project, outside },
+    async run(line, changed = {}, request = {}) {
+      let output = "";
+      const { exitCode, box, stopped } = await processes.run({
+        command: { shell: line },
+        cwd: project,
+        box: await sandbox.box({ ...rules, ...changed }),
+        onOutput(chunk) {
+          output += Buffer.from(chunk).toString("utf8");
+          return undefined;
+        },
+        ...request,
+      });
+      return { output, exitCode, removed: box?.removed ?? [], stopped };
+    },
+  };
+}
+
+/** The mechanism alone; a PATH that has everything but bubblewrap is the other one. */
+export function pathFor(way: Way, directory: string): string {
+  const path = process.env.PATH ?? "";
+  if (way === "bubblewrap") return path;
+  const hiding = join(directory, "path");
+  mkdirSync(hiding, { recursive: true });
+  const seen = new Set(["bwrap"]);
+  for (const from of path.split(delimiter))
+    for (const name of namesIn(from)) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      symlinkSync(join(from, name), join(hiding, name));
+    }
+  return hiding;
+}
+
+/** Why a way cannot be tested here; undefined where it can. The probe is the program's own. */
+export async function obstacleTo(way: Way): Promise<string | undefined> {
+  const directory = temporaryDirectory();
+  const env = { ...process.env, HOME: directory, PATH: pathFor(way, directory) };
+  const { mechanism, reason }: SandboxProbe = await createSandbox({
+    env,
+    projectRoot: undefined,
+    log: silentLog,
+  }).probe();
+  return mechanism === way ? undefined : `${way} cannot be used here: ${reason ?? mechanism}`;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,50 @@
+// What the reader of a confined command's output is told about its confinement: what was taken away, what was blocked, and
+// whether the sandbox may be the cause of a failure. Pure.
+
+import type { CommandEnd } from "../../tools/confinement.js";
+import { count } from "../../tools/output/text.js";
+
+export interface NoteContext {
+  /** It ran in the view: escalation is refused there. */
+  readonly isStaged: boolean;
+}
+
+export function confinedNotes(end: CommandEnd, context: NoteContext): string[] {
+  const { removed = [], blocked = [] } = end.report ?? {};
+  return [
+    ...removed.map((path) => `Removed ${path}: protected path.`),
+    ...blocked.map(({ host, times }) => `Network: blocked ${host} (${count(times, "time")}).`),
+    ...causeNotes(end, context),
+  ];
+}
+
+/** By what the command printed; the first that fits. */
+const causes: readonly { readonly sign: RegExp; readonly what: string; readonly key: string }[] = [
+  {
+    sign: /Read-only file system|\bEROFS\b/,
+    what: "only the project can be written",
+    key: "workspace.roots",
+  },
+  {
+    sign: /(?:listen|bind|connect|socket).{0,200}(?:EPERM|Operation not permitted)|EPERM.{0,200}\.(?:sock|pipe)\b/,
+    what: "sockets are limited",
+    key: "bash.unixSockets",
+  },
+  {
+    sign: /Could not resolve host|Temporary failure in name resolution|Name or service not known|\bEAI_AGAIN\b|getaddrinfo (?:ENOTFOUND|EAI_)|Network is unreachable|\bENETUNREACH\b/,
+    what: "there is no network",
+    key: "bash.network",
+  },
+];
+
+function causeNotes({ exitCode, printed, report }: CommandEnd, { isStaged }: NoteContext): string[] {
+  if (exitCode === 0) return [];
+  const isBlocked = (report?.blocked.length ?? 0) > 0;
+  const cause = isBlocked
+    ? { what: "a host is not allowed", key: "bash.hosts" }
+    : causes.find(({ sign }) => sign.test(printed));
+  if (!cause) return [];
+  // In the view a yes would bypass it.
+  const way = isStaged ? `The user can set ${cause.key}.` : `Ask with escalate, or the user can set ${cause.key}.`;
+  return [`The sandbox may be the cause: ${cause.what}. ${way}`];
+}

@@ -1,0 +1,28 @@
+// From what a command did in the view to the changes of a plan, with names as this project shows them, and marks on what
+// only the user's own word may write.
+
+import { tmpdir } from "../../base/home.js";
+import { configRootDirectory } from "../../config/config-roots.js";
+import type { Effect } from "../../files/layer/stage-view.js";
+import { isGitData } from "../../files/paths/git-data.js";
+import { protectedTest } from "../../files/paths/protected-paths.js";
+import { displayPath } from "../../files/paths/resolve-path.js";
+import { type PlannedEffects, planEffects } from "../../preview/effects/plan-effects.js";
+import type { SandboxEnvironment } from "./sandbox-machine.js";
+
+export function plannedEffects(
+  effects: readonly Effect[],
+  { cwd, home, env, agentDir }: Pick<SandboxEnvironment, "cwd" | "home" | "env" | "agentDir">,
+): PlannedEffects {
+  const isProtected = protectedTest({
+    homes: [home],
+    configDirectories: [configRootDirectory(env, home), agentDir],
+    projects: [cwd],
+    tempDirs: [tmpdir()],
+  });
+  return planEffects(effects, {
+    shownPath: (path) => displayPath(path, cwd),
+    // What git keeps for itself is written with the rest of what a command did.
+    isProtected: (path) => isProtected(path) && !isGitData(path),
+  });
+}

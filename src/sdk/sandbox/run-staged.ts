@@ -1,0 +1,111 @@
+// One command in the staged view: the view shows what is staged, the command runs confined in it, and what it did to files
+// becomes one pending action. Nothing of it reaches the disk.
+
+import { GalleyError, messageOf } from "../../base/errors.js";
+import { oneLine } from "../../base/sanitize.js";
+import type { Effect, Effects, StageView } from "../../files/layer/stage-view.js";
+import type { PendingActions } from "../../pending/pending.js";
+import { gitSummary } from "../../preview/diff/git-group.js";
+import type { PlannedEffects } from "../../preview/effects/plan-effects.js";
+import { crossDeviceHint, stagedCommandText } from "../../preview/effects/staged-command-text.js";
+import { isMadeFor, type PlannedChange } from "../../preview/plan.js";
+import { actionsNeeded, stagedFor } from "../../preview/stack.js";
+import type { Box } from "../../processes/sandbox/box.js";
+import type { CommandEnd, CommandNotes, CommandPlace, CommandWish } from "../../tools/confinement.js";
+import { changedSinceRead } from "../../tools/staging.js";
+import { confinedNotes } from "./command-notes.js";
+import { stagedFiles } from "./staged-files.js";
+import { stagedStates } from "./staged-states.js";
+
+export interface StagedRunDeps {
+  readonly view: StageView;
+  readonly pending: Pick<PendingActions, "stage" | "store">;
+  /** Of a command whose view this process holds. */
+  box(viewHolder: number): Promise<Box>;
+  plan(effects: readonly Effect[]): Promise<PlannedEffects>;
+  readonly network: "off" | "hosts" | "on";
+  /** Only the user or the host decides about it. */
+  readonly isForReview: boolean;
+}
+
+/** A look at the repository must not write its index: it would be staged. */
+const environment = { GIT_OPTIONAL_LOCKS: "0" };
+const maxCommandLength = 60;
+
+/** Throws what the view and `start` throw; then nothing was staged. */
+export async function runStaged<End extends CommandEnd>(
+  wish: CommandWish,
+  start: (place: CommandPlace) => Promise<End>,
+  deps: StagedRunDeps,
+): Promise<{ end: End; notes: CommandNotes }> {
+  const { view, pending, network } = deps;
+  const open = await view.open(stagedStates(pending.store));
+  try {
+    const end = await start({ box: await deps.box(open.holder), env: environment, signal: open.overflow });
+    const collected = await open.collect();
+    const { changes, pendingId, dropped } = await stageEffects(wish, collected, deps);
+    const { kept } = collected;
+    const notStaged = [...collected.notStaged];
+    const text = await stagedCommandText({
+      ...{ pendingId, changes, notStaged, kept, network, gitGroup: gitLine(changes) },
+      ...(dropped === undefined ? {} : { dropped }),
+    });
+    const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
+    const lines = [...confinedNotes(end, { isStaged: true }), ...(hint === undefined ? [] : [hint]), text];
+    const id = pendingId === undefined ? {} : { pendingId };
+    const staged = { ...id, files: await stagedFiles(changes), notStaged, kept, view: view.mechanism };
+    return { end, notes: { lines, staged } };
+  } finally {
+    await open.release();
+  }
+}
+
+interface Outcome {
+  readonly changes: PlannedEffects["changes"];
+  readonly pendingId?: string;
+  readonly dropped?: string;
+}
+
+/** All of them or none. */
+async function stageEffects(
+  { command, sourceToolName, toolCallId }: CommandWish,
+  { effects, dropped }: Effects,
+  { pending, plan, isForReview }: StagedRunDeps,
+): Promise<Outcome> {
+  if (dropped !== undefined) return { changes: [], dropped };
+  if (effects.length === 0) return { changes: [] };
+  const { changes, stalePaths, figures } = await plan(effects);
+  try {
+    const pendingId = await pending.stage({
+      ...{ sourceToolName, toolCallId, isForReview, dependsOn: below(pending, changes) },
+      label: `${figures.split(" (")[0]} changed by ${oneLine(command, maxCommandLength)}`,
+      work: { kind: "plan", plan: { changes, fromCommand: true, applied: { text: `Wrote ${figures}.` } } },
+    });
+    const stale = new Set(stalePaths);
+    const stamps = changes.filter(({ stamp }) => stale.has(stamp.path)).map(({ stamp }) => stamp);
+    if (stamps.length > 0) pending.store.markStale(pendingId, stamps);
+    return { changes, pendingId };
+  } catch (error) {
+    if (!GalleyError.is(error, "file_changed")) throw error;
+    return { changes: [], dropped: `${messageOf(error)} The command's effects were dropped.` };
+  }
+}
+
+/** What the command saw is what is staged now; another call may have staged something meanwhile. */
+function below({ store }: Pick<PendingActions, "store">, changes: readonly PlannedChange[]): string[] {
+  const ids = new Set<string>();
+  for (const change of changes) {
+    const staged = stagedFor(store, change.path);
+    const top = staged.at(-1)?.change;
+    if (top && !isMadeFor(change, top)) throw changedSinceRead(change.stamp.path);
+    for (const { id } of staged) ids.add(id);
+  }
+  for (const id of actionsNeeded(store, changes)) ids.add(id);
+  return [...ids];
+}
+
+/** What git keeps for itself, in one line. */
+function gitLine(changes: PlannedEffects["changes"]): string | undefined {
+  const summary = gitSummary({ changes, fromCommand: true });
+  return summary === undefined ? undefined : `git: ${summary}`;
+}

@@ -1,0 +1,208 @@
+// What programs do in the staged view, applied, is what they do on a plain copy: bytes, types, permissions, links and
+// empty directories. Before that, and after a discard, nothing has moved; an undo restores what was there; the diff that
+// is shown makes the same tree with `git apply`. With the built program, as root and as an ordinary user.
+
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ensureBuilt } from "../kit/rpc-host.js";
+import { galleyBin, run } from "../kit/run-galley.js";
+import { sandboxAbility } from "../kit/sandbox-rig.js";
+import { temporaryDirectory } from "../kit/temporary-directory.js";
+
+await ensureBuilt();
+const { noView } = sandboxAbility();
+if (noView !== undefined) it.skip(`skipped: commands cannot be staged here: ${noView}`, () => {});
+
+beforeAll(ensureBuilt, 150_000);
+
+const isRoot = process.getuid?.() === 0;
+const ordinaryId = 54_321;
+/** Tests that run as a normal user can be no other. */
+const users = isRoot ? (["root", "an ordinary user"] as const) : (["this user"] as const);
+
+/** Commits made twice have the same name. */
+const gitDates = "export GIT_AUTHOR_DATE=2026-01-01T00:00:00Z GIT_COMMITTER_DATE=2026-01-01T00:00:00Z;";
+
+const commands: Record<string, string> = {
+  "sed -i": "sed -i s/total/sum/ src/cart.js README.md",
+  tar: "tar cf all.tar src && mkdir out && tar xf all.tar -C out && rm all.tar",
+  make: "make -s",
+  "a formatter": `node -e 'const fs=require("fs");for(const f of fs.readdirSync("src")){const p="src/"+f;fs.writeFileSync(p,fs.readFileSync(p,"utf8").replace(/\\s+$/gm,"")+"\\n")}'`,
+  "a script with a pipe":
+    "printf '#!/bin/sh\\ncat src/*.js | wc -l > lines.txt\\n' > count.sh && chmod +x count.sh && ./count.sh",
+  "moves of directories": "mv src lib && mkdir src && mv lib/cart.js src/ && cp -r docs manual && rm -r docs",
+  "changes of type":
+    "rm link && mkdir link && echo x > link/x && rm README.md && ln -s src/cart.js README.md && rm -r docs && echo d > docs",
+  "modes and empty directories":
+    "chmod 755 src/cart.js && mkdir -p a/b/c && chmod 700 a/b && rm src/tax.js && : > empty",
+  "binary files and odd names":
+    "head -c 3000 /dev/zero > zero.bin && echo x > 'two words.txt' && echo y > 'ümlaut' && printf 'no end' > no-end",
+  "git branch and commit": `${gitDates} git checkout -q -b next && echo n >> src/cart.js && git add -A && git commit -qm next`,
+  "git merge": `${gitDates} git checkout -q -b side && echo s > side.txt && git add -A && git commit -qm side && git checkout -q - && git merge -q --no-edit --no-ff side`,
+  "git stash": `${gitDates} echo w >> src/cart.js && git stash -q && echo v >> README.md`,
+};
+
+function makeProject(cwd: string): void {
+  const write = (name: string, text: string) => writeFileSync(join(cwd, name), text);
+  for (const name of ["src", "docs/deep"]) mkdirSync(join(cwd, name), { recursive: true });
+  write("src/cart.js", "export function total(items) {  \n  return items.length;\n}\n");
+  write("src/tax.js", "export const tax = 0.19;\n\n\n");
+  write("docs/deep/page.md", "# Page\n");
+  write("README.md", "total of a cart\n");
+  write("Makefile", "all: out.txt\nout.txt: src/cart.js\n\tcp src/cart.js out.txt\n");
+  execFileSync("ln", ["-s", "src/cart.js", "link"], { cwd });
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "init.defaultBranch=main", ...args], { cwd, env: gitEnvironment });
+  git("init", "-q", ".");
+  git("config", "user.email", "a@example.com");
+  git("config", "user.name", "A");
+  git("config", "gc.auto", "0");
+  git("add", "-A");
+  git("commit", "-qm", "first");
+}
+
+const gitEnvironment = {
+  PATH: process.env.PATH,
+  HOME: "/nonexistent",
+  GIT_AUTHOR_DATE: "2026-01-01T00:00:00Z",
+  GIT_COMMITTER_DATE: "2026-01-01T00:00:00Z",
+};
+
+/** The index holds times and inodes, which differ between any two copies; git's own words tell what it says. */
+function treeOf(root: string, { withTimes = false } = {}): string[] {
+  const names = readdirSync(root, { recursive: true, encoding: "utf8" }).sort();
+  return names
+    .filter((name) => withTimes || name !== ".git/index")
+    .map((name) => {
+      const path = join(root, name);
+      const stat = lstatSync(path, { bigint: true });
+      const content = stat.isSymbolicLink()
+        ? `-> ${readlinkSync(path)}`
+        : stat.isFile()
+          ? createHash("sha256").update(readFileSync(path)).digest("hex")
+          : "directory";
+      const times = withTimes ? ` ${stat.ino} ${stat.mtimeNs} ${stat.ctimeNs}` : "";
+      return `${name} ${(stat.mode & 0o7777n).toString(8)} ${content}${times}`;
+    });
+}
+
+function giveTo(id: number, path: string): void {
+  execFileSync("chown", ["-R", "-h", `${id}:${id}`, path]);
+}
+
+describe.each(users)("as %s", (user) => {
+  const isOther = user === "an ordinary user";
+
+  function rig() {
+    const top = temporaryDirectory();
+    const [home, cwd, copy, applied] = ["home", "shop", "copy/shop", "applied/shop"].map((name) => join(top, name)) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    for (const path of [home, cwd]) mkdirSync(path, { recursive: true });
+    makeProject(cwd);
+    for (const path of [copy, applied]) cpSync(cwd, path, { recursive: true, verbatimSymlinks: true });
+    if (isOther) {
+      // The directories of this test run.
+      for (const above of [dirname(dirname(top)), dirname(top)]) chmodSync(above, 0o711);
+      giveTo(ordinaryId, top);
+    }
+    const env = { PATH: process.env.PATH, HOME: home, GALLEY_OFFLINE: "1" };
+    const as = isOther ? ["setpriv", `--reuid=${ordinaryId}`, `--regid=${ordinaryId}`, "--clear-groups", "--"] : [];
+    const start = (words: readonly string[], at: string) => {
+      const [file = "", ...args] = [...as, ...words];
+      return run(file, args, { cwd: at, env });
+    };
+    const galley = (...args: string[]) => start([process.execPath, galleyBin, ...args], cwd);
+    const git = (at: string, ...args: string[]) => start(["git", ...args], at);
+    return { cwd, copy, applied, start, galley, git };
+  }
+
+  // What differs between users is owners and rights: these three touch all of it.
+  const rights = ["changes of type", "modes and empty directories", "git merge"];
+  const tried = Object.entries(commands).filter(([name]) => !isOther || rights.includes(name));
+  it.skipIf(noView !== undefined).each(tried)("%s", async (_name, command) => {
+    const { cwd, copy, applied, start, galley, git } = rig();
+    const status = (await git(cwd, "status", "--porcelain")).stdout; // brings the index up to date
+    const before = treeOf(cwd, { withTimes: true });
+    const plain = treeOf(cwd);
+
+    const staged = await galley("exec", "--stage", "--", "sh", "-c", command);
+    expect(staged.stderr).toMatch(/^Staged as pa_1 – not written yet: /);
+    expect([staged.code, staged.stdout]).toEqual([0, ""]);
+    expect(treeOf(cwd, { withTimes: true })).toEqual(before);
+
+    const expected = await start(["sh", "-c", command], copy);
+    expect(expected).toMatchObject({ code: 0, stdout: "" });
+
+    const isPlainFiles = !/\.git\//.test(
+      treeOf(copy)
+        .filter((row) => !plain.includes(row))
+        .join("\n"),
+    );
+    if (isPlainFiles) {
+      const { diff } = await shown(galley);
+      writeFileSync(join(applied, "../diff"), diff);
+      expect(await git(applied, "apply", "--whitespace=nowarn", "../diff")).toMatchObject({ code: 0, stderr: "" });
+      const isKept = (row: string) => !/^(a(\/b){0,2}(\/c)?|empty-directory) /.test(row) && !/^zero\.bin /.test(row);
+      expect(treeOf(applied).filter(isKept)).toEqual(treeOf(copy).filter(isKept));
+    }
+
+    expect(await galley("apply", "1")).toMatchObject({ code: 0, stderr: "" });
+    expect(treeOf(cwd)).toEqual(treeOf(copy));
+    const told = ["--no-optional-locks", "status", "--porcelain", "--branch"]; // an undo wants the index as it was left
+    expect((await git(cwd, ...told)).stdout).toBe((await git(copy, ...told)).stdout);
+    expect((await git(cwd, "fsck")).code).toBe(0);
+
+    expect(await galley("undo")).toMatchObject({ code: 0, stderr: "" });
+    expect(treeOf(cwd)).toEqual(plain);
+    expect((await git(cwd, "status", "--porcelain")).stdout).toBe(status);
+  });
+
+  it.skipIf(noView !== undefined)("a discard moves nothing, and what is protected needs the user's word", async () => {
+    const { cwd, galley } = rig();
+    const before = treeOf(cwd, { withTimes: true });
+    await galley("exec", "--stage", "--", "sh", "-c", "echo x > .envrc; echo y >> src/cart.js; rm docs/deep/page.md");
+    expect((await galley("discard", "1")).code).toBe(0);
+    expect(treeOf(cwd, { withTimes: true })).toEqual(before);
+
+    const plain = treeOf(cwd);
+    await galley("exec", "--stage", "--", "sh", "-c", "echo x > .envrc; echo y >> src/cart.js");
+    for (const words of [
+      ["apply", "2"],
+      ["apply", "--all"],
+    ]) {
+      const refused = await galley(...words);
+      expect([refused.code, refused.stdout]).toEqual([6, ""]);
+      expect(refused.stderr).toContain("protected paths (.envrc)");
+    }
+    expect(treeOf(cwd, { withTimes: true })).toEqual(before);
+    expect((await galley("apply", "2", "--protected")).code).toBe(0);
+    expect(readFileSync(join(cwd, ".envrc"), "utf8")).toBe("x\n");
+    const refused = await galley("undo");
+    expect(refused).toMatchObject({ code: 6 });
+    expect(refused.stderr).toMatch(/To write them too: galley undo --protected\n$/);
+    expect((await galley("undo", "--protected")).code).toBe(0);
+    expect(treeOf(cwd)).toEqual(plain);
+  });
+});
+
+async function shown(galley: (...args: string[]) => Promise<{ stdout: string }>): Promise<{ diff: string }> {
+  const { stdout } = await galley("show", "1", "--json");
+  const { action } = JSON.parse(stdout) as { action: { files: { diff?: string }[] } };
+  return { diff: action.files.map(({ diff = "" }) => diff).join("") };
+}

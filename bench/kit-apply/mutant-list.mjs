@@ -236,7 +236,7 @@ export const mutants = [
       "await pins.forget(op.path);\n}\n\n/** False",
       "}\n\n/** False",
     ),
-    why: "the simulated disk keeps no directory open; apply.types.test.ts goes back on the real one",
+    why: "the simulated disk keeps no directory open; directory-ops.test.ts goes back on the real one",
   },
   drop(
     "no backup of a directory",

@@ -33,7 +33,7 @@ function mutating({ file, changes }) {
   return {
     name: "mutant",
     setup({ onLoad }) {
-      onLoad({ filter: new RegExp(`/(?:journal|base)/${file.replaceAll(".", "\\.")}$`) }, async ({ path }) => {
+      onLoad({ filter: new RegExp(`/(?:journal|journal/ops|base)/${file.replaceAll(".", "\\.")}$`) }, async ({ path }) => {
         let contents = await readFile(path, "utf8");
         for (const [from, to] of changes) {
           if (contents.split(from).length !== 2) throw new Error(`${file}: not there exactly once: ${from}`);

@@ -84,8 +84,8 @@ export const mutants = [
   swap("clearing away before the end", "finish.ts", [
     ['if (!isEnded) await journal.append({ type: "end", result, foreign });\n', ""],
     [
-      "await removeTempFiles(deps, begin, { withDirectories: isReverted, isRenamed: isOwnWork });",
-      'await removeTempFiles(deps, begin, { withDirectories: isReverted, isRenamed: isOwnWork });\n  if (!isEnded) await journal.append({ type: "end", result, foreign });',
+      "await removeTempFiles(deps, left, { withDirectories: isReverted, isRenamed: isOwnWork });",
+      'await removeTempFiles(deps, left, { withDirectories: isReverted, isRenamed: isOwnWork });\n  if (!isEnded) await journal.append({ type: "end", result, foreign });',
     ],
   ]),
   drop("no end", "finish.ts", 'if (!isEnded) await journal.append({ type: "end", result, foreign });'),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { gitSummary, isGrouped } from "./git-group.js";
 import { type PlannedChange, stampOf } from "../plan.js";
+import { gitSummary, isGrouped } from "./git-group.js";
 
 function change(way: string, before: string | undefined, after: string | undefined): PlannedChange {
   const old = before === undefined ? undefined : { bytes: Buffer.from(before), mode: 0o644 };

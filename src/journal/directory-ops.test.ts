@@ -66,7 +66,7 @@ const failing = (test: (name: string, path: string, to?: string) => boolean) =>
     if (test(name, path, to)) throw Object.assign(new Error("EIO"), { code: "EIO" });
   });
 
-describe("links and directories", () => {
+describe("J-20: links and directories", () => {
   it("are made, changed and removed together with files", async () => {
     const project = new Project(temporaryDirectory());
     project.write("f", "text");

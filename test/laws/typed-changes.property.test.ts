@@ -37,7 +37,7 @@ function randomTree(random: Random): Tree {
 
 const force = (changes: readonly PlannedChange[]) => ({ fromCommand: new Set(changes.map(({ path }) => path)) });
 
-describe("a plan with types", () => {
+describe("J-19: a plan with types", () => {
   for (const seed of [1, 2, 3, 4])
     it(`is applied as it says, and its undo restores everything (seed ${seed})`, async () => {
       const random = seeded(seed);

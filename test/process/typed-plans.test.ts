@@ -50,7 +50,7 @@ const after = treeOf({
   ".git/objects/aa/bbbbb": file("y"),
 });
 
-describe("the plan of a command", () => {
+describe("E-9: the plan of a command", () => {
   let cwd = "";
   let env: NodeJS.ProcessEnv = {};
   let agentDir = "";

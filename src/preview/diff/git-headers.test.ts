@@ -103,7 +103,7 @@ const odd = [
   "a b/c d/e f.txt",
 ];
 
-describe.skipIf(!hasGit)("a shown diff, given to git apply (skipped without git)", () => {
+describe.skipIf(!hasGit)("E-8: a shown diff, given to git apply (skipped without git)", () => {
   const cases: Record<string, [Tree, Tree]> = {
     "changed lines, with and without a final newline": [
       { "a.txt": file("1\n2\n3\n"), "b.txt": file("1\n2"), "c.txt": file("x"), "d.txt": file("x\n") },

@@ -117,7 +117,9 @@ function isMadeOn(upper: StoredAction, lower: StoredAction, paths: ReadonlySet<s
 export function actionsNeeded(store: PendingActionStore, changes: readonly PlannedChange[]): string[] {
   const isNeeded = (stored: StoredAction) => {
     const plan = planOf(stored);
-    return plan && changes.some((change) => restsOnIn(change, change.path, plan).length > 0);
+    if (!plan) return false;
+    // Two plans for one file may both be made for the disk: then neither rests on the other.
+    return changes.some((change) => restsOnIn(change, change.path, plan).some((path) => path !== change.path));
   };
   return inStagedOrder(store)
     .filter(isNeeded)

@@ -246,17 +246,24 @@ export class ChangeHistory {
     record: UndoRecord,
     { all, withDiff, left }: { all: readonly UndoRecord[]; withDiff: boolean; left: LeftBytes },
   ): Promise<Change> {
-    const { txid, label, sourceToolName, by, reason, at, owner } = record;
+    const { txid, label, sourceToolName, by, reason, at, owner, fromCommand } = record;
+    const grouped: PlannedChange[] = [];
     const files = await Promise.all(
       record.files.map(async (file) => {
         const type = typeMember(file.kind === "delete" ? file.before?.type : file.type);
         const about = { path: file.shownPath, kind: file.kind as FileChangeKind, ...type };
         const after = await left(file);
+        const change = forward(file, after ?? new Uint8Array());
+        if (fromCommand && isGrouped({ fromCommand }, change)) {
+          grouped.push(change);
+          return { ...about, isGitData: true as const };
+        }
         if (!after) return about;
-        const { added, removed, diff } = await diffOf(forward(file, after));
+        const { added, removed, diff } = await diffOf(change);
         return { ...about, added, removed, ...(withDiff ? { diff: diff(1024 * 1024) } : {}) };
       }),
     );
+    const git = fromCommand && gitSummary({ fromCommand, changes: grouped });
     return {
       id: changeIdOf(txid),
       ...(owner ? { pendingId: owner.pendingId } : {}),
@@ -268,6 +275,7 @@ export class ChangeHistory {
       files,
       state: isUndone(record, all) ? "undone" : "applied",
       undoable: true,
+      ...(git ? { git } : {}),
     };
   }
 }

@@ -129,6 +129,8 @@ export const Change = Type.Object({
       kind: FileChangeKind,
       /** What the change left, of a delete what was there; absent for a regular file. */
       type: Type.Optional(FileType),
+      /** It is one of those that `git` sums up: it has no figures and no diff. */
+      isGitData: Type.Optional(Type.Literal(true)),
       /** Absent, like the diff, if another program has written the file since: its content after the change is lost. */
       added: Type.Optional(Type.Integer({ minimum: 0 })),
       removed: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -137,5 +139,7 @@ export const Change = Type.Object({
   ),
   state: Type.Union([Type.Literal("applied"), Type.Literal("undone")]),
   undoable: Type.Boolean(),
+  /** What a command did to git's own data, as in a pending action. */
+  git: Type.Optional(Type.String()),
 });
 export type Change = Static<typeof Change>;

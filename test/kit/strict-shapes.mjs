@@ -229,12 +229,13 @@ export const change = members({
   at: number,
   files: list(
     members({
-      ...{ path: text, kind: changeKind, "type?": fileType },
+      ...{ path: text, kind: changeKind, "type?": fileType, "isGitData?": oneOf(true) },
       ...{ "added?": count, "removed?": count, "diff?": text },
     }),
   ),
   state: oneOf("applied", "undone"),
   undoable: flag,
+  "git?": text,
   "pendingId?": text,
 });
 export const resolveDetails = either(

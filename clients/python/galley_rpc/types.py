@@ -495,6 +495,7 @@ class _ChangeRequired(TypedDict):
 
 class Change(_ChangeRequired, total=False):
     pendingId: str
+    git: str
 
 
 class _ChangeFilesItemRequired(TypedDict):
@@ -504,6 +505,7 @@ class _ChangeFilesItemRequired(TypedDict):
 
 class ChangeFilesItem(_ChangeFilesItemRequired, total=False):
     type: "FileType"
+    isGitData: Literal[True]
     added: int
     removed: int
     diff: str

@@ -152,7 +152,7 @@ async function decideOne(
     const word = `${action === "apply" ? "Applied" : "Discarded"}${isPart ? " a part of" : ""} ${name}`;
     const lines = [
       `${word}${change ? ` as ${change.id}` : ""}: ${change?.label ?? listed.action.label}\n`,
-      change ? writtenText(change.files) : partText(details),
+      change ? writtenText(change) : partText(details),
       ...also.map((event) => `  with it: ${event.id} ${event.label}\n`),
       ...hardlinkBroken.map((path) => `  other names of ${path} keep the old bytes\n`),
       rest?.files

@@ -35,17 +35,20 @@ async function showAction(location: PendingLocation, { flags }: PendingWords, ta
     const withDiffs = files.map((file) => ({ ...file, ...diffs.find(({ path }) => path === file.path) }));
     printJson({ action: { ...jsonOf(listed), files: withDiffs } });
   } else if (flags.has("files")) print(namesOf(files));
-  else if (flags.has("stat")) print(statText(files, gitOf(listed, files)));
+  else if (flags.has("stat")) print(statText(files, gitIn(listed.action, files)));
   else {
     const diffs = diffText(await diffsOf(listed, chosen));
-    await printLong(`${aboutAction(listed, Date.now())}\n${statText(files, gitOf(listed, files))}\n${diffs}`);
+    await printLong(`${aboutAction(listed, Date.now())}\n${statText(files, gitIn(listed.action, files))}\n${diffs}`);
   }
   return "done";
 }
 
 /** Where git's own data is among the files. */
-function gitOf({ action }: ListedAction, files: readonly { readonly isGitData?: boolean }[]): string | undefined {
-  return files.some(({ isGitData }) => isGitData) ? action.git : undefined;
+function gitIn(
+  { git }: { readonly git?: string },
+  files: readonly { readonly isGitData?: boolean }[],
+): string | undefined {
+  return files.some(({ isGitData }) => isGitData) ? git : undefined;
 }
 
 async function showChange(location: PendingLocation, { flags }: PendingWords, target: Target): Promise<ExitReason> {
@@ -66,14 +69,17 @@ async function showChange(location: PendingLocation, { flags }: PendingWords, ta
   const files = change.files.filter(({ path }) => chosen.some(({ shown }) => shown === path));
   if (flags.has("json")) printJson({ change: { ...change, files } });
   else if (flags.has("files")) print(namesOf(files));
-  else if (flags.has("stat")) print(statText(files));
-  else await printLong(`${aboutChange(change, Date.now())}\n${statText(files)}\n${diffText(files)}${lostText(files)}`);
+  else if (flags.has("stat")) print(statText(files, gitIn(change, files)));
+  else {
+    const stat = statText(files, gitIn(change, files));
+    await printLong(`${aboutChange(change, Date.now())}\n${stat}\n${diffText(files)}${lostText(files)}`);
+  }
   return "done";
 }
 
 /** What the diff of a change does not have. */
 function lostText(files: Change["files"]): string {
-  const lost = files.filter(({ diff }) => diff === undefined).map(({ path }) => path);
+  const lost = files.filter(({ diff, isGitData }) => diff === undefined && !isGitData).map(({ path }) => path);
   if (lost.length === 0) return "";
   return sanitizeForTerminal(`Written again since, so that the diff is not known: ${lost.join(", ")}\n`);
 }

@@ -130,11 +130,14 @@ export function changesText(changes: readonly Change[], now: number): string {
 const pastWords: Readonly<Record<string, string>> = { modify: "modified", create: "created", delete: "deleted" };
 
 /** What a change wrote, a line per file. */
-export function writtenText(files: Change["files"]): string {
-  const rows = files.map((file) => [pastWords[file.kind] ?? file.kind, file.path, figuresText([file])]);
-  return sanitizeForTerminal(
-    alignedRows(rows)
-      .map((row) => `  ${row}\n`)
-      .join(""),
-  );
+export function writtenText({ files, git }: Pick<Change, "files" | "git">): string {
+  const rows = files
+    .filter(({ isGitData }) => !isGitData)
+    .map((file) => [
+      pastWords[file.kind] ?? file.kind,
+      nameOf(file),
+      ...(isLineless(file) ? [] : [figuresText([file])]),
+    ]);
+  const own = git === undefined ? [] : [`git: ${git}`];
+  return sanitizeForTerminal([...alignedRows(rows), ...own].map((row) => `  ${row}\n`).join(""));
 }

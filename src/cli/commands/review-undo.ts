@@ -68,7 +68,7 @@ export async function takeBack(location: PendingLocation, words: PendingWords): 
     if (isJson) printJson({ ...(change ? { change } : {}), text: first });
     else
       print(
-        `${change ? `${diffText(change.files)}\n` : ""}${sanitizeForTerminal(first)}\n${writtenText(change?.files ?? [])}`,
+        `${change ? `${diffText(change.files)}\n` : ""}${sanitizeForTerminal(first)}\n${change ? writtenText(change) : ""}`,
       );
     return undefined;
   });

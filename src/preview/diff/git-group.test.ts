@@ -37,6 +37,20 @@ describe("what a command did to git's own data", () => {
     expect(
       gitSummary(command(change("refs/tags/v1", hash("1a2b3c4d"), undefined), change("objects/a", "x", undefined))),
     ).toBe("tags/v1 1a2b3c4 → deleted, 1 object");
+    const packed = (name: string, start: string) =>
+      `# pack-refs with: peeled\n${hash(start).trim()} ${name}\n^${hash("9").trim()}\n`;
+    const gc = [
+      change("refs/heads/main", hash("1a2b3c4d"), undefined),
+      change("packed-refs", undefined, packed("refs/heads/main", "1a2b3c4d")),
+    ];
+    expect(gitSummary(command(...gc))).toBe("packed refs");
+    const commitAndGc = [
+      gc[0] as PlannedChange,
+      change("packed-refs", undefined, packed("refs/heads/main", "5d6e7f8a")),
+    ];
+    expect(gitSummary(command(...commitAndGc))).toBe("main 1a2b3c4 → 5d6e7f8");
+    const gone = change("packed-refs", packed("refs/heads/old", "1a2b3c4d"), "# pack-refs\n");
+    expect(gitSummary(command(gone))).toBe("old 1a2b3c4 → deleted");
     expect(gitSummary(command(change("refs/heads/odd", "nonsense", hash("5d6e7f8a"))))).toBe("odd ? → 5d6e7f8");
   });
 

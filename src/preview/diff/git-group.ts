@@ -12,28 +12,60 @@ export function isGrouped({ fromCommand }: Pick<Plan, "fromCommand">, change: Pl
 export function gitSummary(plan: Pick<Plan, "fromCommand" | "changes">): string | undefined {
   const group = plan.changes.filter((change) => isGrouped(plan, change));
   if (group.length === 0) return undefined;
-  const parts: string[] = [];
+  const parts = refTexts(group);
   let objects = 0;
   let others = 0;
   for (const change of group) {
-    const way = change.path.slice(change.path.lastIndexOf("/.git/") + "/.git/".length);
-    if (way.startsWith("refs/")) parts.push(refText(way, change));
-    else if (way === "HEAD") parts.push(headText(change));
+    const way = wayOf(change);
+    if (way === "HEAD") parts.push(headText(change));
     else if (way.startsWith("objects/")) objects += change.type === "directory" ? 0 : 1;
-    else if (way !== "index") others++;
+    else if (way !== "index" && way !== packedRefs && !way.startsWith("refs/")) others++;
   }
   if (objects > 0) parts.push(`${objects} object${objects === 1 ? "" : "s"}`);
-  if (group.some(({ path }) => path.endsWith("/.git/index"))) parts.push("index");
+  if (group.some((change) => wayOf(change) === "index")) parts.push("index");
   if (others > 0) parts.push(`${others} other file${others === 1 ? "" : "s"}`);
-  return parts.length === 0 ? "directories" : parts.join(", ");
+  return parts.length === 0 ? "packed refs" : parts.join(", ");
 }
 
-function refText(way: string, { before, after, stamp, kind }: PlannedChange): string {
-  const name = way.replace(/^refs\/(?:heads\/)?/, "");
-  const [old, fresh] = [stamp.exists ? hashIn(before) : undefined, kind === "delete" ? undefined : hashIn(after)];
-  if (old === undefined) return `${name} → ${fresh ?? "deleted"}`;
-  return `${name} ${old} → ${fresh ?? "deleted"}`;
+const packedRefs = "packed-refs";
+
+/** Below git's directory. */
+function wayOf({ path }: PlannedChange): string {
+  return path.slice(path.lastIndexOf("/.git/") + "/.git/".length);
 }
+
+/** A ref has a file of its own, or a line in the packed ones; the file counts where there are both. */
+function refTexts(group: readonly PlannedChange[]): string[] {
+  const packed = group.find((change) => wayOf(change) === packedRefs);
+  const [packedBefore, packedAfter] = [refsIn(packed?.before), refsIn(packed?.after)];
+  const loose = group.filter((change) => change.type !== "directory" && wayOf(change).startsWith("refs/"));
+  const changed = new Map(loose.map((change) => [wayOf(change), change]));
+  const moved = [...packedBefore.keys(), ...packedAfter.keys()].filter(
+    (name) => packedBefore.get(name) !== packedAfter.get(name),
+  );
+  return [...new Set([...changed.keys(), ...moved])].flatMap((name) => {
+    const change = changed.get(name);
+    const old = (change?.stamp.exists ? hashIn(change.before) : undefined) ?? packedBefore.get(name);
+    const isLeft = change !== undefined && change.kind !== "delete";
+    const fresh = (isLeft ? hashIn(change.after) : undefined) ?? packedAfter.get(name);
+    if (old === fresh) return [];
+    const shown = name.replace(/^refs\/(?:heads\/)?/, "");
+    return [`${shown}${old === undefined ? "" : ` ${old}`} → ${fresh ?? "deleted"}`];
+  });
+}
+
+/** Of the file with the packed refs. */
+function refsIn(bytes: Uint8Array = new Uint8Array()): ReadonlyMap<string, string> {
+  const lines = Buffer.from(bytes.subarray(0, maxPackedBytes)).toString("utf8").split("\n");
+  return new Map(
+    lines.flatMap((line) => {
+      const [, hash, name] = /^([0-9a-f]{7})[0-9a-f]+ (refs\/.+)$/.exec(line) ?? [];
+      return hash === undefined || name === undefined ? [] : [[name, hash] as const];
+    }),
+  );
+}
+
+const maxPackedBytes = 1024 * 1024;
 
 /** Which branch is checked out. */
 function headText({ after, kind }: PlannedChange): string {

@@ -227,8 +227,13 @@ describe.skipIf(!tmuxVersion)(`plain mode${tmuxVersion ? "" : ` (${withoutTmux})
     const asks = async (prompt: string, id: string, line: string) => {
       terminal.type(prompt);
       await terminal.shows(new RegExp(`The model wants to apply ${id} [\\s\\S]*\\. Anything else is later\\.\\n*$`));
-      await new Promise((done) => setTimeout(done, 400)); // a line of the first 300 ms is no answer
-      terminal.type(line);
+      // A line of the first 300 ms is no answer, and a busy machine may take longer to show the question: then once more.
+      for (let isEarly = true; isEarly; ) {
+        await new Promise((done) => setTimeout(done, 400));
+        terminal.type(line);
+        const after = await terminal.until((screen) => !/is later\.\n(?:\d\n?)?$/.test(`${screen}\n`));
+        isEarly = /A number, please\.$/.test(after);
+      }
     };
     terminal.galley("--plain", "--access", "workspace");
     await terminal.shows(/you:$/m);

@@ -33,14 +33,17 @@ function mutating({ file, changes }) {
   return {
     name: "mutant",
     setup({ onLoad }) {
-      onLoad({ filter: new RegExp(`/(?:journal|journal/ops|base)/${file.replaceAll(".", "\\.")}$`) }, async ({ path }) => {
-        let contents = await readFile(path, "utf8");
-        for (const [from, to] of changes) {
-          if (contents.split(from).length !== 2) throw new Error(`${file}: not there exactly once: ${from}`);
-          contents = contents.replace(from, () => to);
-        }
-        return { contents, loader: "ts" };
-      });
+      onLoad(
+        { filter: new RegExp(`/(?:journal|journal/ops|base)/${file.replaceAll(".", "\\.")}$`) },
+        async ({ path }) => {
+          let contents = await readFile(path, "utf8");
+          for (const [from, to] of changes) {
+            if (contents.split(from).length !== 2) throw new Error(`${file}: not there exactly once: ${from}`);
+            contents = contents.replace(from, () => to);
+          }
+          return { contents, loader: "ts" };
+        },
+      );
     },
   };
 }

@@ -229,7 +229,8 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   }
 
   async function statOf(target: Target): Promise<DiskStat> {
-    const stat = await disk.lstat(target.path).catch((error: unknown) => failed(target, error));
+    const bulk = await disk.inBulk(target); // a preview looks at thousands
+    const stat = await bulk.lstat(target.path).catch((error: unknown) => failed(target, error));
     if (stat.identity !== target.identity) throw changed(target);
     return stat;
   }

@@ -75,7 +75,8 @@ export interface Disk {
  * takes, and let other tasks have a turn in between.
  */
 export interface BulkDisk {
-  lstat(path: string): Promise<Pick<DiskStat, "kind" | "identity">>;
+  lstat: Disk["lstat"];
+  realpath: Disk["realpath"];
   /** In the same order; undefined for a file that cannot be read: it may have vanished since it was listed. */
   lstatAll(paths: readonly string[]): Promise<(Pick<DiskStat, "kind" | "identity" | "sizeBytes"> | undefined)[]>;
   /** When each was last changed, as `lstatAll` says. Absent on disks where a call may take long. */

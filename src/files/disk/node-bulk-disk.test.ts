@@ -68,14 +68,15 @@ it("tells when many were changed, and only where that is quick", async () => {
   expect((await bulkAt("/proc")).modifiedTimes).toBeUndefined();
 });
 
-it("looks at the path itself", async () => {
+it("looks at the path itself, and follows it, as the disk does", async () => {
   await writeFile(at("f"), "x");
   await symlink("f", at("l"));
   for (const name of ["f", "l", "."]) {
-    const { kind, identity } = await nodeDisk.lstat(at(name));
-    expect(await inBulk.lstat(at(name))).toMatchObject({ kind, identity });
+    expect(await inBulk.lstat(at(name))).toEqual(await nodeDisk.lstat(at(name)));
+    expect(await inBulk.realpath(at(name))).toBe(await nodeDisk.realpath(at(name)));
   }
   expect(await outcome(inBulk.lstat(at("none")))).toBe("ENOENT");
+  expect(await outcome(inBulk.realpath(at("none")))).toBe("ENOENT");
 });
 
 it("reads the very file that was checked, and no link", async () => {

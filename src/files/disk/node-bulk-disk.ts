@@ -14,12 +14,13 @@ import {
   promises,
   readdirSync,
   readSync,
+  realpathSync,
   statSync,
 } from "node:fs";
 import { throwIfAborted } from "../../base/abort.js";
 import { TimeSlices } from "../../base/time-slices.js";
 import { type BulkDisk, type Disk, type DiskEntry, type DiskStat, readThenAsk } from "./disk.js";
-import { exactStats, identityOf, kindOf } from "./node-stats.js";
+import { describe, exactStats, identityOf, kindOf } from "./node-stats.js";
 
 /** Without following a link and without waiting for a writer. Not every flag exists on Windows. */
 export const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
@@ -67,7 +68,12 @@ export function createBulkDisk(
 
     async lstat(path) {
       await slices.turn();
-      return look(path);
+      return describe(lstatSync(path, { bigint: true }));
+    },
+
+    async realpath(path) {
+      await slices.turn();
+      return realpathSync.native(path);
     },
 
     lstatAll: (paths) => ofEach(paths, look),

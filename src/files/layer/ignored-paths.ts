@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readGitDirectory } from "../git-directory.js";
-import { type IgnoreRules, isIgnored, readIgnoreRules } from "../walk/ignore-rules.js";
+import { type IgnoreRules, isIgnored, type RulesDisk, readIgnoreRules } from "../walk/ignore-rules.js";
 import { bytesAt, entryAt } from "./entries.js";
 import type { RunInView } from "./view-programs.js";
 
@@ -127,7 +127,7 @@ function directoriesAbove(name: string): string[] {
   return [".", ...above];
 }
 
-const disk: Parameters<typeof readIgnoreRules>[0] = {
+const disk: RulesDisk = {
   async lstat(path) {
     const kind = entryAt(path)?.kind;
     return { kind: kind === "symlink" ? "link" : (kind ?? "special"), identity: path };

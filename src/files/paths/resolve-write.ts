@@ -47,6 +47,10 @@ interface Asking {
 }
 
 const lookedAtOnce = 8;
+/** From so many on it is faster to look at one after another without another thread. */
+const manyInputs = 16;
+
+type Eyes = Pick<Disk, "lstat" | "realpath">;
 
 export interface WriteResolver {
   resolve(input: string): Promise<WriteTarget>;
@@ -85,9 +89,10 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
     borders ??= findBorders();
     const found = await borders;
     const locations: Location[] = [];
+    const eyes = inputs.length < manyInputs ? () => disk : await quickEyes();
     await inLanes(inputs.entries(), lookedAtOnce, ([index, input]) =>
       failingFor(input, async () => {
-        locations[index] = await choose(spellings(input, { cwd, home }));
+        locations[index] = await choose(spellings(input, { cwd, home }), eyes);
       }),
     );
     let survey: Promise<ReachTest> | undefined;
@@ -104,6 +109,16 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
         await refuseUnlessAllowed(location, found, isReached);
       });
     return targets;
+  }
+
+  /** Below the project's root, which is searched in the same way. */
+  async function quickEyes(): Promise<(path: string) => Eyes> {
+    const { projectRoot } = rules;
+    const bulk = await disk
+      .lstat(projectRoot)
+      .then(({ identity }) => disk.inBulk({ path: projectRoot, identity }))
+      .catch(() => disk); // what is looked at next tells why
+    return (path) => (isWithin(path, projectRoot) ? bulk : disk);
   }
 
   async function failingFor(input: string, work: () => Promise<void>): Promise<void> {
@@ -143,10 +158,10 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
    * The first spelling that exists, as for reading. For a new file the spelling of which the longest part exists, so that
    * a directory whose name begins with `@` is found; between equals the plainest, so that a mention is not a name.
    */
-  async function choose(paths: readonly string[]): Promise<Location> {
+  async function choose(paths: readonly string[], eyes: (path: string) => Eyes): Promise<Location> {
     let best: Location | undefined;
     for (const path of paths) {
-      const location = await locate(path);
+      const location = await locate(path, eyes(path));
       if (location.stat) return location;
       if (best === undefined || location.missing <= best.missing) best = location;
     }
@@ -200,13 +215,13 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
   }
 
   /** Follows what exists, from the whole path upwards, and adds the names that are missing. */
-  async function locate(requested: string): Promise<Location> {
+  async function locate(requested: string, eyes: Eyes = disk): Promise<Location> {
     const tail: string[] = [];
     for (let at = requested; ; at = dirname(at)) {
       const subject = () => (at === requested ? "it" : displayPath(at, cwd));
-      const real = await disk.realpath(at).catch(ifAbsent);
+      const real = await eyes.realpath(at).catch(ifAbsent);
       if (real !== undefined) {
-        const stat = await disk.lstat(real);
+        const stat = await eyes.lstat(real);
         if (tail.length === 0) return { requested, path: real, stat, missing: 0 };
         if (stat.kind !== "directory")
           throw cannotWrite(displayPath(requested, cwd), `${subject()} is not a directory`);

@@ -2,7 +2,7 @@
 
 import { join, sep } from "node:path";
 import type { Ignore } from "ignore";
-import type { BulkDisk } from "../disk/disk.js";
+import type { BulkDisk, DiskStat } from "../disk/disk.js";
 import { isCostlyGlob, matchInTime } from "./glob-cost.js";
 
 const maxBytes = 256 * 1024;
@@ -17,10 +17,11 @@ export interface IgnoreRules {
   isGivenUp: boolean;
 }
 
-export async function readIgnoreRules(
-  disk: Pick<BulkDisk, "lstat" | "read">,
-  directory: string,
-): Promise<IgnoreRules | undefined> {
+export interface RulesDisk extends Pick<BulkDisk, "read"> {
+  lstat(path: string): Promise<Pick<DiskStat, "kind" | "identity">>;
+}
+
+export async function readIgnoreRules(disk: RulesDisk, directory: string): Promise<IgnoreRules | undefined> {
   const path = join(directory, ".gitignore");
   // No file, or none that can be read: no rules.
   const stat = await disk.lstat(path).catch(() => undefined);

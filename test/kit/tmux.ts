@@ -5,6 +5,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { isRunning } from "./is-running.js";
 import { galleyBin } from "./run-galley.js";
 import { temporaryDirectory } from "./temporary-directory.js";
 
@@ -156,13 +157,6 @@ function descendants(pid: number): number[] {
 
 async function allEnded(pids: readonly number[]): Promise<void> {
   const end = performance.now() + 5000;
-  const isRunning = (pid: number) => {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  };
   while (pids.some(isRunning) && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   for (const pid of pids.filter(isRunning)) process.kill(pid, "SIGKILL");

@@ -1,4 +1,5 @@
-// Tries every escape first without the sandbox and then in it.
+// Tries every escape first without the sandbox and then in it. What it does without depends on the user, not on the
+// mechanism, so it is shown once for each user.
 
 import { escapes } from "./escapes.mjs";
 import { onPath, runTasks } from "./run-as.mjs";
@@ -7,11 +8,7 @@ export async function runEscapes(prepared, way, chosen = escapes) {
   const possible = chosen.filter(
     ({ only, needs }) => (only === undefined || only === way.user) && (needs === undefined || onPath(needs)),
   );
-  const free = await runTasks(
-    prepared,
-    way,
-    possible.map((one) => ({ ...one, isBoxed: false })),
-  );
+  const free = await freely(prepared, way, possible);
   const boxed = await runTasks(
     prepared,
     way,
@@ -34,4 +31,18 @@ export async function runEscapes(prepared, way, chosen = escapes) {
       ),
     ],
   };
+}
+
+/** For each worker: what was tried without the sandbox, and what came of it. */
+const shown = new WeakMap();
+
+function freely(prepared, way, possible) {
+  if (!shown.has(prepared)) shown.set(prepared, new Map());
+  const known = shown.get(prepared);
+  const key = JSON.stringify([way.user, possible.map(({ name }) => name)]);
+  if (!known.has(key)) {
+    const tasks = possible.map((one) => ({ ...one, isBoxed: false }));
+    known.set(key, runTasks(prepared, way, tasks));
+  }
+  return known.get(key);
 }

@@ -38,6 +38,8 @@ export interface ProviderFault {
   isEndless?: boolean;
   /** The fault of another model's service, which stands in for this one. */
   spare?: string;
+  /** So many times as fast as for the others: a hundred calls wait, one after the other, for an extension that hangs. */
+  haste?: number;
 }
 
 export const providerFaults: Readonly<Record<string, ProviderFault>> = {
@@ -71,7 +73,10 @@ export const providerFaults: Readonly<Record<string, ProviderFault>> = {
       forever(response, event({ tool_calls: [{ index: 0, function: { arguments: "aaaaaaaa" } }] }));
     },
   },
-  "10,000 calls": { reply: (response) => void begin(response).end(`${manyCalls(10_000)}data: [DONE]\n\n`) },
+  "10,000 calls": {
+    haste: 10,
+    reply: (response) => void begin(response).end(`${manyCalls(10_000)}data: [DONE]\n\n`),
+  },
 };
 
 export interface HostFault {

@@ -1,5 +1,5 @@
 // One outcome per prompt, whatever goes wrong: every fault of the model service with every fault of the host and of an
-// extension. Time runs three hundred times as fast, so that every deadline of the program is reached, and a wait without
+// extension. Time runs at least three hundred times as fast, so that every deadline of the program is reached, and a wait without
 // one shows as a test that does not end.
 
 import { createServer, type Server } from "node:http";
@@ -21,13 +21,13 @@ const isWhole = process.env.GALLEY_OUTCOMES === "all";
 const haste = 300;
 /** All of them share one thread, so the last waits for the others. */
 const patienceMs = isWhole ? 120_000 : 20_000;
-const fastClock: Clock = {
-  now: () => 1_767_600_000_000 + Math.round(performance.now() * haste),
+const fastClock = (speed: number): Clock => ({
+  now: () => 1_767_600_000_000 + Math.round(performance.now() * speed),
   after(delayMs, callback) {
-    const timer = setTimeout(callback, Math.min(delayMs / haste, 2 ** 31 - 1));
+    const timer = setTimeout(callback, Math.min(delayMs / speed, 2 ** 31 - 1));
     return () => clearTimeout(timer);
   },
-};
+});
 
 let server: Server;
 const asked = new Map<string, number>();
@@ -86,7 +86,7 @@ async function playCase({ provider, host: hostName, extension }: (typeof cases)[
     files: { "a.txt": "one\n" },
     hasUI: true,
     session: {
-      clock: fastClock,
+      clock: fastClock(haste * (fault.haste ?? 1)),
       model,
       extensions: [make],
       ...(fault.spare === undefined ? {} : withSpare(`http://127.0.0.1:${port}/${fault.spare}/spare${number}`)),

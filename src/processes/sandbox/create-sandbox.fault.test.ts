@@ -10,13 +10,14 @@ import { runWork } from "../../../bench/kit-sandbox/run-work.mjs";
 import { shortWork } from "../../../bench/kit-sandbox/work.mjs";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 
+const prepared = await prepareWorker(temporaryDirectory());
+
 describe.each(ways().map((way) => ({ ...way, reason: obstacle(way) })))("$user, $mechanism", ({ reason, ...way }) => {
   const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
 
   test.skipIf(reason !== undefined)(
     `no escape succeeds, and each would without the sandbox${suffix}`,
     async () => {
-      const prepared = await prepareWorker(temporaryDirectory());
       const result = await runEscapes(prepared, way, shortEscapes);
       expect(result).toMatchObject({ escaped: 0, otherMechanism: 0, problems: [], notShown: "none" });
       expect(result.shownWithout).toBeGreaterThan(20);
@@ -27,7 +28,6 @@ describe.each(ways().map((way) => ({ ...way, reason: obstacle(way) })))("$user, 
   test.skipIf(reason !== undefined)(
     `work goes on${suffix}`,
     async () => {
-      const prepared = await prepareWorker(temporaryDirectory());
       const result = await runWork(prepared, way, shortWork);
       expect(result).toEqual({ tried: shortWork.length, failed: 0, mechanism: way.mechanism, problems: [] });
     },
@@ -44,7 +44,6 @@ describe.each(["bubblewrap", "namespaces"] as const)("kill -9 to galley, %s", (m
   test.skipIf(reason !== undefined)(
     `leaves no process, and the next galley removes the stubs${suffix}`,
     async () => {
-      const prepared = await prepareWorker(temporaryDirectory());
       const { kills, ...rest } = await runBoxKills(prepared, { mechanism, count: 4 });
       expect(rest).toEqual({ seenRunning: kills / 2, survivors: 0, stubsLeft: 0, problems: [] });
     },

@@ -35,7 +35,7 @@ export function sandboxRig(way: Way, log: Log = silentLog): SandboxRig {
   };
   const project = place("project");
   const outside = place("home/outside");
-  const env = { ...process.env, HOME: place("home"), PATH: pathFor(way, base) };
+  const env = { ...process.env, HOME: place("home"), PATH: pathFor(way) };
   const sandbox = createSandbox({ env, projectRoot: project, log });
   const processes = createNodeProcesses({ env, log: silentLog, projectRoot: project });
   onTestFinished(() => processes.shutdown());
@@ -70,13 +70,17 @@ export function sandboxRig(way: Way, log: Log = silentLog): SandboxRig {
 }
 
 /** The mechanism alone; a PATH that has everything but bubblewrap is the other one. */
-export function pathFor(way: Way, directory: string): string {
-  const path = process.env.PATH ?? "";
-  if (way === "bubblewrap") return path;
-  const hiding = join(directory, "path");
-  mkdirSync(hiding, { recursive: true });
+function pathFor(way: Way): string {
+  return way === "bubblewrap" ? (process.env.PATH ?? "") : pathWithoutBubblewrap;
+}
+
+/** Made once for each test file: it has a link for every program of the machine. */
+const pathWithoutBubblewrap = makePathWithoutBubblewrap();
+
+function makePathWithoutBubblewrap(): string {
+  const hiding = temporaryDirectory();
   const seen = new Set(["bwrap"]);
-  for (const from of path.split(delimiter))
+  for (const from of (process.env.PATH ?? "").split(delimiter))
     for (const name of namesIn(from)) {
       if (seen.has(name)) continue;
       seen.add(name);
@@ -88,7 +92,7 @@ export function pathFor(way: Way, directory: string): string {
 /** Why a way cannot be tested here; undefined where it can. The probe is the program's own. */
 export async function obstacleTo(way: Way): Promise<string | undefined> {
   const directory = temporaryDirectory();
-  const env = { ...process.env, HOME: directory, PATH: pathFor(way, directory) };
+  const env = { ...process.env, HOME: directory, PATH: pathFor(way) };
   const { mechanism, reason }: SandboxProbe = await createSandbox({
     env,
     projectRoot: undefined,

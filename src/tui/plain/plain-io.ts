@@ -22,17 +22,19 @@ export function saidLines(who: string, text: string): string[] {
     .map((line) => `${name}: ${line}`.trimEnd());
 }
 
-/** The lines of an input, each given to the question that waits, or else to `onLine`. */
+/** The lines of an input, each given to the question that waits, else to the prompt, or else to `onLine`. */
 export class LineReader {
-  readonly #waiting: ((line: string | undefined) => void)[] = [];
+  readonly #questions: Waiting[] = [];
+  /** A run that a line has steered may ask while the prompt waits already: the line is the answer. */
+  readonly #prompts: Waiting[] = [];
   readonly #unread: string[] = [];
   #isEnded = false;
-  /** Takes a line that no question waits for. */
+  /** Takes a line that neither a question nor the prompt waits for. */
   onLine: (line: string) => void = () => {};
 
   /** `isKept`: no question waits, and the line must be read by the next one, since the input is no person at a keyboard. */
   take(line: string, { isKept }: { isKept: boolean }): void {
-    const next = this.#waiting.shift();
+    const next = this.#questions.shift() ?? this.#prompts.shift();
     if (next) next(line);
     else if (isKept) this.#unread.push(line);
     else this.onLine(line);
@@ -40,24 +42,35 @@ export class LineReader {
 
   end(): void {
     this.#isEnded = true;
-    for (const next of this.#waiting.splice(0)) next(undefined);
+    for (const next of [...this.#questions.splice(0), ...this.#prompts.splice(0)]) next(undefined);
   }
 
+  /** For a question. */
   next(signal?: AbortSignal): Promise<string | undefined> {
+    return this.#wait(this.#questions, signal);
+  }
+
+  nextPrompt(): Promise<string | undefined> {
+    return this.#wait(this.#prompts);
+  }
+
+  #wait(waiting: Waiting[], signal?: AbortSignal): Promise<string | undefined> {
     const unread = this.#unread.shift();
     if (unread !== undefined) return Promise.resolve(unread);
     if (this.#isEnded || signal?.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const answer = (line: string | undefined) => {
+      const answer: Waiting = (line) => {
         signal?.removeEventListener("abort", onAbort);
         resolve(line);
       };
       const onAbort = () => {
-        this.#waiting.splice(this.#waiting.indexOf(answer), 1);
+        waiting.splice(waiting.indexOf(answer), 1);
         resolve(undefined);
       };
       signal?.addEventListener("abort", onAbort, { once: true });
-      this.#waiting.push(answer);
+      waiting.push(answer);
     });
   }
 }
+
+type Waiting = (line: string | undefined) => void;

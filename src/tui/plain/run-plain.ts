@@ -47,7 +47,7 @@ export async function runPlainMode({
   if (firstPrompt) await take(firstPrompt);
   while (code === undefined) {
     promptUser();
-    const line = await lines.next();
+    const line = await lines.nextPrompt();
     if (line === undefined) return 0;
     await take(line);
   }

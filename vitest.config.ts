@@ -4,25 +4,25 @@ import { defineConfig } from "vitest/config";
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as { version: string };
 
 /**
- * One process for each of these files: they start and end processes, look at the memory and the descriptors of the one
- * they are in, or load modules, before which galley stands in the way of process.exit.
+ * One process for each of these files: they end processes, look at the memory and the descriptors of the one they are in,
+ * or load modules, before which galley stands in the way of process.exit.
  */
 const alone = [
   "test/*.test.ts",
   "test/docs/**/*.test.ts",
   "test/laws/rpc-*.test.ts",
-  "test/process/**/*.test.ts",
   "test/scenarios/client/**/*.test.ts",
   "test/scenarios/extensions/**/*.test.ts",
-  "test/scenarios/rpc/**/*.test.ts",
   "test/scenarios/sdk/**/*.test.ts",
   "src/cli/run-rpc.test.ts",
-  "src/config/**/*.test.ts",
   "src/extensions/**/*.test.ts",
-  "src/files/**/*.test.ts",
+  "src/files/disk/**/*.test.ts",
+  "src/files/layer/**/*.test.ts",
+  "src/files/config/**/*.test.ts",
+  "src/files/*.fault.test.ts",
   "src/journal/**/*.test.ts",
   "src/processes/**/*.test.ts",
-  "src/sdk/**/*.test.ts",
+  "src/sdk/extensions/**/*.test.ts",
   "src/record/read/read-entries.test.ts",
   "src/tools/output/capture.test.ts",
 ];

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { LongFirst } from "./test/kit/long-first.js";
 
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as { version: string };
 
@@ -32,8 +33,10 @@ export default defineConfig({
   test: {
     // Processes, not threads: what a test does to its process is its own affair.
     pool: "forks",
-    // One more than two cores bear: many tests wait for a child process.
-    maxWorkers: 3,
+    // Twice as many as two cores bear: many tests wait for a child process.
+    maxWorkers: 4,
+    // Unless another order is asked for.
+    ...(process.argv.some((word) => word.startsWith("--sequence.")) ? {} : { sequence: { sequencer: LongFirst } }),
     globalSetup: "test/kit/temporary-root.ts",
     setupFiles: "test/kit/set-up-file.ts",
     testTimeout: 60_000,

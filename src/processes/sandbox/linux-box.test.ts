@@ -14,7 +14,7 @@ import { allWays, obstacleTo, sandboxRig } from "./sandbox.test-kit.js";
 
 for (const way of allWays) {
   const obstacle = await obstacleTo(way);
-  describe.skipIf(obstacle !== undefined)(`${way}${obstacle === undefined ? "" : ` (skipped: ${obstacle})`}`, () => {
+  describe.skipIf(obstacle !== undefined)(`${way}${skipped(obstacle)}`, () => {
     test("a command writes in the project and nowhere else, and nothing is left of the box", async () => {
       const { run, project, outside } = sandboxRig(way);
       const { output, exitCode } = await run(`echo in > in; echo out > '${outside}/out' || echo refused; echo $0`);
@@ -184,32 +184,33 @@ for (const way of allWays) {
       const view = join(rules.agentDir, "view");
       mkdirSync(view);
       writeFileSync(join(view, "file"), "in the view\n");
-      const holder = spawn(
-        "unshare",
-        [
-          "--user",
-          "--map-root-user",
-          "--mount",
-          "sh",
-          "-c",
-          'mount --bind "$0" "$1" && echo ready && exec cat',
-          view,
-          project,
-        ],
-        { stdio: ["pipe", "pipe", "inherit"] },
-      );
-      onTestFinished(() => void holder.kill("SIGKILL"));
-      await new Promise((resolve) => holder.stdout.once("data", resolve));
+      const holder = await holdView(view, project);
       const line = "cat file; id -u; mkdir .vscode && echo x > .vscode/tasks.json; mkdir deep; ls -A";
-      const { output, removed } = await run(line, { viewHolder: holder.pid as number });
+      const { output, removed } = await run(line, { viewHolder: holder });
       expect(output).toBe(`in the view\n${process.getuid?.()}\n.vscode\ndeep\nfile\n`);
       expect(removed).toEqual([]);
       expect(readdirSync(project)).toEqual(["file"]);
       expect(readdirSync(view).sort()).toEqual([".vscode", "deep", "file"]);
       // A directory that only the view has.
-      expect((await run("pwd", { viewHolder: holder.pid as number }, { cwd: join(project, "deep") })).output).toBe(
+      expect((await run("pwd", { viewHolder: holder }, { cwd: join(project, "deep") })).output).toBe(
         `${project}/deep\n`,
       );
+    });
+
+    test("a staged view in a home that is itself below a private directory can be read-only", async () => {
+      const { run, rules } = sandboxRig(way);
+      const shop = join(rules.home, "shop");
+      const view = join(rules.agentDir, "view");
+      for (const directory of [shop, view]) mkdirSync(directory);
+      writeFileSync(join(view, "file"), "in the view\n");
+      const viewHolder = await holdView(view, shop);
+      const seen = await run(
+        "cat file; touch new || echo refused",
+        { mode: "read-only", roots: [shop], show: [...rules.show, rules.home], viewHolder },
+        { cwd: shop },
+      );
+      expect(seen.output).toMatch(/^in the view\n.*Read-only file system\nrefused\n$/);
+      expect(readdirSync(view)).toEqual(["file"]);
     });
 
     test("if the helper is killed, its command goes with it", async () => {
@@ -231,13 +232,29 @@ for (const way of allWays) {
   });
 }
 
+/** In the name, so that every report shows it. */
+function skipped(reason: string | undefined): string {
+  return reason === undefined ? "" : ` (skipped: ${reason})`;
+}
+
+/** A process in whose namespace the view is mounted on the project; answers its number. */
+async function holdView(view: string, project: string): Promise<number> {
+  const script = 'mount --bind "$0" "$1" && echo ready && exec cat';
+  const holder = spawn("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script, view, project], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  await new Promise((resolve) => holder.stdout.once("data", resolve));
+  return holder.pid as number;
+}
+
 function parentOf(pid: number): number {
   return Number(/^PPid:\s(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
 const bubblewrapObstacle = await obstacleTo("bubblewrap");
 
-describe.skipIf(bubblewrapObstacle !== undefined)("bubblewrap's filter", () => {
+describe.skipIf(bubblewrapObstacle !== undefined)(`bubblewrap's filter${skipped(bubblewrapObstacle)}`, () => {
   test("with unixSockets none there is no UNIX socket, and pairs of streams remain", async () => {
     const { run } = sandboxRig("bubblewrap");
     const listen = `${process.execPath} -e 'require("net").createServer().on("error",e=>console.log(e.code)).listen(process.env.TMPDIR+"/s",()=>process.exit())'`;
@@ -250,7 +267,7 @@ describe.skipIf(bubblewrapObstacle !== undefined)("bubblewrap's filter", () => {
 
 const namespacesObstacle = await obstacleTo("namespaces");
 
-describe.skipIf(namespacesObstacle !== undefined)("namespaces", () => {
+describe.skipIf(namespacesObstacle !== undefined)(`namespaces${skipped(namespacesObstacle)}`, () => {
   test("unixSockets none is refused, because nothing filters calls", async () => {
     const { run, project } = sandboxRig("namespaces");
     await expect(run("touch ran", { unixSockets: "none" })).rejects.toThrow(

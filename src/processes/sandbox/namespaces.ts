@@ -50,6 +50,8 @@ export function namespacesCommand(programs: NamespacesPrograms, hasOwnNetwork: b
 export function namespacesScript(options: NamespacesOptions): string {
   const { programs, steps, user, rootDirectory: top } = options;
   const { loopback } = programs;
+  const madeReadOnly = options.mounts.filter((mount) => becomesReadOnly(mount, steps));
+  const readOnlyLine = (mount: Mount) => `mounts -o ${readOnlyOptions(mount, "remount,bind")} ${below(mount.path)}`;
   return [
     'fail() { echo "$1" >&2; exit 1; }',
     // The last argument is where.
@@ -59,10 +61,13 @@ export function namespacesScript(options: NamespacesOptions): string {
     `top=${quoted(top)} name=galley-${randomUUID()}`,
     // Unbindable: what is copied into it must not contain it again.
     'mounts --rbind --make-unbindable / "$top"',
+    // Before a new file system hides them: one that is shown again above it is another mount at the same path, and the
+    // check at the end, which goes by paths, could not tell them apart.
+    ...madeReadOnly
+      .filter(({ path }) => steps.some((step) => isNew(step) && isWithin(path, step.path)))
+      .map(readOnlyLine),
     ...steps.flatMap((step) => stepLines(step, options)),
-    ...options.mounts
-      .filter((mount) => becomesReadOnly(mount, steps))
-      .map((mount) => `mounts -o ${readOnlyOptions(mount, "remount,bind")} ${below(mount.path)}`),
+    ...madeReadOnly.map(readOnlyLine),
     ...steps.flatMap((step) =>
       step.kind === "empty" && !step.isWritable ? [`mounts -o remount,bind,ro,nosuid,nodev ${below(step.path)}`] : [],
     ),
@@ -145,7 +150,6 @@ function checkLines({ steps, mounts, readOnlyProcesses, programs }: NamespacesOp
     ...mounts.filter((mount) => !becomesReadOnly(mount, steps)).map(({ path }) => path),
     "/dev/pts",
   ].filter((path) => path !== "/");
-  const isNew = (step: MountStep) => step.kind !== "bind" && step.kind !== "cover";
   const needed = [...steps.filter((step) => !isNew(step)).map(({ path }) => path), ...readOnlyProcesses];
   const filled = steps.filter(isNew).map(({ path }) => path);
   return [
@@ -164,6 +168,11 @@ function checkLines({ steps, mounts, readOnlyProcesses, programs }: NamespacesOp
     'for path in $filled; do case $seen in *"\n$path $name\n"*) ;; *) fail "$path is not new" ;; esac; done',
     "IFS=' \t\n'; set +f; set --",
   ];
+}
+
+/** A file system of its own, which hides what was there. */
+function isNew({ kind }: MountStep): boolean {
+  return kind !== "bind" && kind !== "cover";
 }
 
 /** In the tree outside of covers, and not inside of something writable. */

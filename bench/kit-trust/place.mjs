@@ -26,5 +26,5 @@ export function writeBelow(base, files) {
 }
 
 function remove(base) {
-  rmSync(base, { recursive: true, force: true });
+  rmSync(base, { recursive: true, force: true, maxRetries: 40, retryDelay: 50 });
 }

@@ -22,6 +22,7 @@ import { footerLines, sessionWarnings } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
 import { Notifier } from "./notifier.js";
+import { oneAtATime } from "./one-at-a-time.js";
 import type { ReviewKeyTable } from "./review/review-keys.js";
 import { Screen } from "./screen.js";
 import { headerText, type PendingFact, pendingLine, queuedLines, todoLines } from "./status-lines.js";
@@ -254,16 +255,15 @@ export class App implements TerminalApp {
     this.draw();
   }
 
-  refreshPending(): void {
-    void this.session.getPendingActions().then(
-      (actions) => {
-        this.#pending = actions;
-        this.chat.markPending(actions.map(({ id }) => id));
-        this.draw();
-      },
-      (error: unknown) => this.notice("error", messageOf(error)),
-    );
-  }
+  readonly refreshPending = oneAtATime(async () => {
+    try {
+      this.#pending = await this.session.getPendingActions();
+      this.chat.markPending(this.#pending.map(({ id }) => id));
+      this.draw();
+    } catch (error) {
+      this.notice("error", messageOf(error));
+    }
+  });
 
   draw(): void {
     for (const item of this.chat.items.slice(this.#drawn)) this.screen.chat.push(new BlockView(item, this.look));

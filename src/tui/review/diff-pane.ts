@@ -72,8 +72,9 @@ export class DiffPane {
       });
       const unit = items[item]?.unit ?? 0;
       const isFirst = rows.options.layout.starts[unit] === item || items[item]?.kind === "hunk";
+      const isFound = state.mode.kind === "find" && item === this.#found;
       for (const [index, text] of drawn.rows.slice(from, to).entries())
-        lines.push(`${this.#edge(state, { unit, isFirst: isFirst && index + from === 0 })}${text}`);
+        lines.push(`${this.#edge(state, { unit, isFirst: isFirst && index + from === 0, isFound })}${text}`);
     }
     return { lines, state };
   }
@@ -150,9 +151,10 @@ export class DiffPane {
     return this.#rows;
   }
 
-  #edge(state: ReviewState, { unit, isFirst }: { unit: number; isFirst: boolean }): string {
+  #edge(state: ReviewState, { unit, isFirst, isFound }: { unit: number; isFirst: boolean; isFound: boolean }): string {
     const isHere = unit === state.unit && state.tab === "pending";
     const cursor = isHere ? this.#theme.fg("accent", state.pane === "diff" ? "▌" : "▏") : " ";
+    if (isFound) return `${cursor}${this.#theme.fg("warning", "›")}`;
     return `${cursor}${isFirst && state.marks.has(unit) ? this.#theme.fg("accent", "●") : " "}`;
   }
 

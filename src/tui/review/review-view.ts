@@ -295,9 +295,13 @@ export class ReviewView implements FullView {
     const text = withoutRest(await source.decide(decision));
     this.#state = { ...this.#state, busy: undefined };
     await this.refresh();
-    this.#say("info", text);
     const { gone } = this.#state;
-    const [head = ""] = text.split("\n");
+    const along = decision.withDeps ? ` With it: ${scope.also.map(({ key }) => key).join(", ")}.` : "";
+    const head = `${text.split("\n")[0]}${along}`;
+    this.#say(
+      "info",
+      text.replace(/^.*/, () => head),
+    );
     this.#host.decided?.(head);
     if (gone?.key === decision.key) this.#state = { ...this.#state, gone: { ...gone, text: head } };
     else {

@@ -21,6 +21,7 @@ import type { TerminalUI } from "./extension-ui/terminal-ui.js";
 import { footerLines, sessionWarnings } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
+import { mouseOff, mouseOn } from "./mouse.js";
 import { Notifier } from "./notifier.js";
 import { oneAtATime } from "./one-at-a-time.js";
 import type { ReviewKeyTable } from "./review/review-keys.js";
@@ -237,6 +238,8 @@ export class App implements TerminalApp {
   showDialog(dialog: Component | undefined): void {
     this.#dialog = dialog;
     this.#notifier.questionWaits(dialog !== undefined);
+    if (dialog && this.#tty.hasMouse) this.#tty.switchOn("mouse", mouseOn, mouseOff);
+    else this.#tty.switchOff("mouse");
     this.screen.setFocus(dialog ?? this.input);
     this.draw();
     if (!dialog) this.#ui.questions.advance();

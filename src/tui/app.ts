@@ -276,6 +276,9 @@ export class App implements TerminalApp {
 
   async #prompt(text: string, kind: "steer" | "followUp"): Promise<void> {
     const images = this.attachments.in(text);
+    const { model } = this.session;
+    if (images.length > 0 && model && !model.input.includes("image"))
+      this.notice("warning", `${model.provider}/${model.id} takes no images. It is told that one was left out.`);
     // A command of an extension or a template stands at the very beginning; this is a text, whatever it looks like.
     const options = { images, source: "interactive", streamingBehavior: kind, expandPromptTemplates: false } as const;
     await this.session.prompt(text.startsWith("/") ? ` ${text}` : text, options);

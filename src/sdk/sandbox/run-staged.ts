@@ -3,7 +3,7 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
-import type { Effect, Effects, StageView } from "../../files/layer/stage-view.js";
+import type { Effect, Effects, OpenView, StageView } from "../../files/layer/stage-view.js";
 import type { PendingActions } from "../../pending/pending.js";
 import { gitSummary } from "../../preview/diff/git-group.js";
 import type { PlannedEffects } from "../../preview/effects/plan-effects.js";
@@ -20,8 +20,8 @@ import { stagedStates } from "./staged-states.js";
 export interface StagedRunDeps {
   readonly view: StageView;
   readonly pending: Pick<PendingActions, "stage" | "store">;
-  /** Of a command whose view this process holds. */
-  box(viewHolder: number): Promise<Box>;
+  /** Of a command in this view. */
+  box(view: Pick<OpenView, "holder" | "roots">): Promise<Box>;
   plan(effects: readonly Effect[]): Promise<PlannedEffects>;
   readonly network: "off" | "hosts" | "on";
   /** Only the user or the host decides about it. */
@@ -41,7 +41,7 @@ export async function runStaged<End extends CommandEnd>(
   const { view, pending, network } = deps;
   const open = await view.open(stagedStates(pending.store));
   try {
-    const end = await start({ box: await deps.box(open.holder), env: environment, signal: open.overflow });
+    const end = await start({ box: await deps.box(open), env: environment, signal: open.overflow });
     const collected = await open.collect();
     const { changes, pendingId, dropped } = await stageEffects(wish, collected, deps);
     const { kept } = collected;

@@ -131,15 +131,28 @@ describe("a staged run", () => {
         ),
         call("bash", { command: "node -p 'require(\"x\")'" }, "c2"),
         call("read", { path: "node_modules/x/index.js" }, "c3"),
-        openAi.text("Seven."),
+        call("edit", { path: "node_modules/x/index.js", old_text: "7", new_text: "8" }, "c4"),
+        call("write", { path: "node_modules/x/index.js", content: "module.exports = 9\n" }, "c5"),
+        call("bash", { command: "sed -i s/7/8/ node_modules/x/index.js" }, "c6"),
+        call("read", { path: "node_modules/x/index.js" }, "c7"),
+        openAi.text("Eight."),
       ],
       ["-p", "--stage", "install it"],
     );
     expect(run.code).toBe(0);
-    const [made = "", used = "", read = ""] = toolTexts(run.requests);
+    const [made = "", used = "", read = "", edited = "", written = "", changed = "", readAgain = ""] = toolTexts(
+      run.requests,
+    );
     expect(made).toMatch(/No files changed\.\nKept in the view only: 1 ignored file \(\d+ B\)\./);
     expect(used).toContain("7");
     expect(read).toContain("module.exports = 7");
+    for (const text of [edited, written])
+      expect(text).toContain(
+        "Cannot change node_modules/x/index.js: git ignores it, so it is in the staged view only and is not applied. Change it with bash.",
+      );
+    expect(changed).toMatch(/No files changed\.\nKept in the view only: 1 ignored file/);
+    expect(readAgain).toContain("module.exports = 8");
     expect(readdirSync(rig.cwd)).toEqual([".gitignore"]);
+    expect((await rig.galley(["pending"])).stdout).toBe("Nothing pending.\n");
   }, 60_000);
 });

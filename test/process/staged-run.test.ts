@@ -155,4 +155,14 @@ describe("a staged run", () => {
     expect(readdirSync(rig.cwd)).toEqual([".gitignore"]);
     expect((await rig.galley(["pending"])).stdout).toBe("Nothing pending.\n");
   }, 60_000);
+
+  test("keeps ignored files for the next process of a session with something pending, and no longer", async () => {
+    rig.write(".gitignore", "build/\n");
+    const exec = (command: string) => rig.galley(["exec", "--stage", "--", "sh", "-c", command]);
+    expect((await exec("mkdir build; echo made > build/out; echo x > new.txt")).stderr).toContain("1 ignored file");
+    expect(await exec("cat build/out")).toMatchObject({ code: 0, stdout: "made\n" });
+    expect((await rig.galley(["discard", "--all", "--reason", "no"])).code).toBe(0);
+    expect((await exec("cat build/out")).code).toBe(1);
+    expect(readdirSync(rig.cwd)).toEqual([".gitignore"]);
+  }, 60_000);
 });

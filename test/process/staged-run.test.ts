@@ -156,6 +156,16 @@ describe("a staged run", () => {
     expect((await rig.galley(["pending"])).stdout).toBe("Nothing pending.\n");
   }, 60_000);
 
+  test("a directory that only a pending action makes, and a later one takes away, is not stale", async () => {
+    const exec = (command: string) => rig.galley(["exec", "--stage", "--", "sh", "-c", command]);
+    await exec("mkdir made; echo x > made/file");
+    await exec("mv made moved");
+    const listed = (await rig.galley(["pending"])).stdout;
+    expect(listed).toMatch(/pa_2 +pending .*pa_1 +pending /s);
+    expect((await rig.galley(["apply", "--all"])).code).toBe(0);
+    expect(diskTree(rig.cwd).map((line) => line.split(" ")[0])).toEqual(["moved", "moved/file"]);
+  }, 60_000);
+
   test("keeps ignored files for the next process of a session with something pending, and no longer", async () => {
     rig.write(".gitignore", "build/\n");
     const exec = (command: string) => rig.galley(["exec", "--stage", "--", "sh", "-c", command]);

@@ -10,7 +10,7 @@ import type { PlannedEffects } from "../../preview/effects/plan-effects.js";
 import { crossDeviceHint, stagedCommandText } from "../../preview/effects/staged-command-text.js";
 import { isMadeFor, type PlannedChange } from "../../preview/plan.js";
 import { actionsNeeded, stagedFor } from "../../preview/stack.js";
-import type { Box } from "../../processes/sandbox/box.js";
+import type { Box, BoxRules } from "../../processes/sandbox/box.js";
 import type { CommandEnd, CommandNotes, CommandPlace, CommandWish } from "../../tools/confinement.js";
 import { changedSinceRead } from "../../tools/staging.js";
 import { confinedNotes } from "./command-notes.js";
@@ -23,6 +23,7 @@ export interface StagedRunDeps {
   /** Of a command in this view. */
   box(view: Pick<OpenView, "holder" | "roots">): Promise<Box>;
   plan(effects: readonly Effect[]): Promise<PlannedEffects>;
+  readonly mode: BoxRules["mode"];
   readonly network: "off" | "hosts" | "on";
   /** Only the user or the host decides about it. */
   readonly isForReview: boolean;
@@ -38,7 +39,7 @@ export async function runStaged<End extends CommandEnd>(
   start: (place: CommandPlace) => Promise<End>,
   deps: StagedRunDeps,
 ): Promise<{ end: End; notes: CommandNotes }> {
-  const { view, pending, network } = deps;
+  const { view, pending, mode, network } = deps;
   const open = await view.open(stagedStates(pending.store));
   try {
     const end = await start({ box: await deps.box(open), env: environment, signal: open.overflow });
@@ -51,7 +52,7 @@ export async function runStaged<End extends CommandEnd>(
       ...(dropped === undefined ? {} : { dropped }),
     });
     const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
-    const lines = [...confinedNotes(end, { isStaged: true }), ...(hint === undefined ? [] : [hint]), text];
+    const lines = [...confinedNotes(end, { isStaged: true, mode }), ...(hint === undefined ? [] : [hint]), text];
     const id = pendingId === undefined ? {} : { pendingId };
     const staged = { ...id, files: await stagedFiles(changes), notStaged, kept, view: view.mechanism };
     return { end, notes: { lines, staged } };

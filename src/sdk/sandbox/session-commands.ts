@@ -58,7 +58,7 @@ export class SessionCommands implements Confinement {
     if (how.kind === "refused") throw new GalleyError("unsupported", how.text);
     if (how.kind === "unconfined") return { end: await start({}), notes: { lines: [] } };
     const end = await start({ box: await this.#deps.box({ mode: how.mode }) });
-    return { end, notes: { lines: confinedNotes(end, { isStaged: false }) } };
+    return { end, notes: { lines: confinedNotes(end, { isStaged: false, mode: how.mode }) } };
   }
 
   async #staged<End extends CommandEnd>(
@@ -71,7 +71,7 @@ export class SessionCommands implements Confinement {
     if (!pending) throw new GalleyError("unsupported", "This session cannot stage commands yet.");
     const { runStaged } = await import("./run-staged.js");
     return runStaged(wish, start, {
-      ...{ view: await view(), pending, plan, network: sandbox.network },
+      ...{ view: await view(), pending, plan, mode, network: sandbox.network },
       box: (open) => box({ mode, view: open }),
       isForReview: access.isReviewed || wish.toolCallId === undefined,
     });

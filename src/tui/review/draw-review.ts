@@ -38,7 +38,8 @@ export function drawReview(
   const before: ReviewState = { ...given, isWide: columns >= wideColumns };
   const last = lastLines(before, columns).map((line) => theme.fg("accent", line));
   const around = [...messageLines(before, { columns, theme }), tabsLine(before, { columns, theme }), ...last];
-  const tip = drawing.tip === undefined ? [] : wrapTextWithAnsi(drawing.tip, Math.max(1, columns - 2)).map((line) => ` ${line}`);
+  const tip =
+    drawing.tip === undefined ? [] : wrapTextWithAnsi(drawing.tip, Math.max(1, columns - 2)).map((line) => ` ${line}`);
   const height = Math.max(1, rows - 1 - tip.length - around.length);
   const { lines, state } = body(before, { ...drawing, rows: height });
   const filled = Array.from({ length: height }, (_, index) => lines[index] ?? "");

@@ -1,6 +1,51 @@
 // Daily work that must go on in the sandbox. Each command ends with 0; `happened` is a test that runs outside afterwards.
 // Where it says so, the result is compared with `git status` of the same work without the sandbox.
 
+/**
+ * What tsx does: a parent listens on a UNIX socket in the temporary directory, a child loads a hook that turns
+ * TypeScript into JavaScript and tells the parent over that socket which files it loaded.
+ */
+const typescriptRunner = {
+  "run.mjs": `
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+const directory = join(tmpdir(), "tsx-" + process.getuid());
+mkdirSync(directory, { recursive: true });
+const pipe = join(directory, process.pid + ".pipe");
+let told = "";
+const server = createServer((socket) => socket.on("data", (data) => { told += data; }));
+server.listen(pipe, () => {
+  const args = ["--import", "./hook.mjs", "main.ts"];
+  const child = spawn(process.execPath, args, { stdio: "inherit", env: { ...process.env, PARENT_PIPE: pipe } });
+  child.on("close", (code) => { server.close(); process.exitCode = code || (/main\\.ts/.test(told) ? 0 : 9); });
+});`,
+  "hook.mjs": `
+import { register } from "node:module";
+import { connect } from "node:net";
+import { pathToFileURL } from "node:url";
+const socket = connect(process.env.PARENT_PIPE);
+await new Promise((resolve, reject) => socket.on("connect", resolve).on("error", reject));
+await new Promise((resolve) => socket.write(process.argv[1], resolve));
+socket.unref();
+register("./load.mjs", pathToFileURL("./"));`,
+  "load.mjs": `
+import { readFileSync } from "node:fs";
+export async function load(url, context, next) {
+  if (!url.endsWith(".ts")) return next(url, context);
+  const source = readFileSync(new URL(url), "utf8").replace(/: (number|string)/g, "");
+  return { format: "module", shortCircuit: true, source };
+}`,
+  "main.ts": `
+const twice = (value: number): number => value * 2;
+process.exit(twice(21) === 42 ? 0 : 1);`,
+};
+const writeRunner = Object.entries(typescriptRunner)
+  .map(([name, text]) => `cat > ${name} <<'END'\n${text}\nEND`)
+  .join("\n");
+
 const identity = "-c user.name=T -c user.email=t@example.invalid";
 
 export const work = [
@@ -41,6 +86,7 @@ export const work = [
     name: "own UNIX socket, in the project and in the temporary directory",
     command: `for p in "$PWD/own.sock" "$TMPDIR/own.sock"; do OWN=$p "$NODE" -e 'const n=require("net");const s=n.createServer(c=>c.end("ok")).listen(process.env.OWN,()=>n.connect(process.env.OWN).on("data",()=>process.exit(0)));setTimeout(()=>process.exit(2),20000)' || exit 1; done`,
   },
+  { name: "a TypeScript runner with a socket in the temporary directory", command: `${writeRunner}\n"$NODE" run.mjs` },
   {
     name: "own loopback server",
     command: `"$NODE" -e 'const n=require("net");const s=n.createServer(c=>c.end("ok")).listen(0,"127.0.0.1",()=>n.connect(s.address().port,"127.0.0.1").on("data",()=>process.exit(0)));setTimeout(()=>process.exit(2),20000)'`,
@@ -97,6 +143,7 @@ export const shortWork = work.filter(({ name }) =>
   [
     "git add -A and commit",
     "a linked worktree",
+    "a TypeScript runner with a socket in the temporary directory",
     "own loopback server",
     "same user",
     "nothing left on the disk",

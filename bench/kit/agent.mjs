@@ -51,11 +51,11 @@ export class Agent {
   #exit;
 
   /** `nodeArgs` go before the program; descriptor 3 is a pipe of its own; `env` comes on top of the small one. */
-  constructor(program, { url, nodeArgs = [], env: more = {} } = {}) {
+  constructor(program, { url, nodeArgs = [], env: more = {}, cwd = workspace } = {}) {
     const env = { ...environment(url), ...more };
     this.startedAt = performance.now();
     this.#child = spawn(process.execPath, [...nodeArgs, ...program.args(url)], {
-      cwd: workspace,
+      cwd,
       env,
       stdio: ["pipe", "pipe", "pipe", "pipe"],
     });

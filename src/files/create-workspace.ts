@@ -42,6 +42,8 @@ export interface WorkspaceOptions {
   roots?: readonly string[] | undefined;
   /** The session's private directory for temporary files, which may be written as well. */
   tempDir?: string | undefined;
+  /** See `WriteRules`. */
+  repositoriesOf?: ((roots: readonly string[]) => Promise<readonly string[]>) | undefined;
   /** Asks the user. Default: the answer is no. */
   permit?: Permit | undefined;
   /** Default 50 MiB. */
@@ -63,6 +65,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     projectRoot: options.projectRoot ?? cwd,
     roots: options.roots ?? [],
     tempDir: options.tempDir,
+    repositoriesOf: options.repositoriesOf,
     permit,
   });
 

@@ -23,6 +23,8 @@ export function createNodeWorkspace(options: NodeWorkspaceOptions): Workspace {
     home,
     agentDir: options.agentDir ?? join(home, ".galley", "agent"),
     // Found once: a repository that a command creates around the directory later must not widen what may be written.
+    // Only plans of commands need it.
+    repositoriesOf: async (roots) => (await import("./git-worktree.js")).stagedRepositories(roots),
     projectRoot: options.projectRoot ?? findProject({ cwd, home }).writableRoot,
   });
 }

@@ -2,9 +2,10 @@
 // asks. An action that is staged on top of others depends on the file that the lowest of them was made for, and on what
 // each of them leaves.
 
+import { sep } from "node:path";
 import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
-import { isMadeFor, type PlannedChange, type SeenFile } from "../preview/plan.js";
-import { actionsBelow, changeAt } from "../preview/stack.js";
+import { isMadeFor, type PlannedChange, type SeenFile, typeBefore } from "../preview/plan.js";
+import { actionsBelow, changeAt, planOf } from "../preview/stack.js";
 
 /** Displayed paths of the files that are not as they were seen. */
 export type FindStale = (seen: readonly SeenFile[]) => Promise<string[]>;
@@ -62,8 +63,17 @@ function groundOf(store: PendingActionStore, stored: StoredAction, paths: Readon
 function groundOfStaged(store: PendingActionStore, stored: StoredAction, change: PlannedChange): Ground[] {
   const below = actionsBelow(store, stored, [change.path]).map((lower) => lower.stored);
   if (below.some(({ action }) => action.status === "applying")) return []; // not known until it has ended
+  if (isMadeByLower(store, stored, change)) return [];
   const chain = [...below.flatMap((lower) => changeAt(lower, change.path) ?? []), change];
   const isBroken = chain.some((upper, index) => index > 0 && !isMadeFor(upper, chain[index - 1] as PlannedChange));
   const shownPath = change.stamp.path;
   return isBroken ? [{ shownPath }] : [{ shownPath, seen: chain[0] as PlannedChange }];
+}
+
+/** A directory that a lower plan does not name, but makes for a file in it: the disk need not have it yet. */
+function isMadeByLower(store: PendingActionStore, stored: StoredAction, change: PlannedChange): boolean {
+  if (typeBefore(change) !== "directory") return false;
+  return actionsBelow(store, stored).some(({ stored: lower }) =>
+    planOf(lower)?.changes.some(({ kind, path }) => kind !== "delete" && path.startsWith(`${change.path}${sep}`)),
+  );
 }

@@ -109,7 +109,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   confined.attach({
     pending: tools.pending,
     sessionId: () => session.sessionId,
-    isKept: () => session.sessionManager.isOnDisk,
+    record: () => session.sessionManager,
   });
   extensions?.attach(session, () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }));
   session.setUIContext(options.ui);

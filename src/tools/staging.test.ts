@@ -53,3 +53,31 @@ it("a write says that the file is not what it was", async () => {
   await expect(written).rejects.toThrow("File changed since it was last read: a.ts. Read it again.");
   expect(actions).toEqual([]);
 });
+
+it("a file that is in the view only is not changed by a plan, which could never be applied", async () => {
+  const { staging: kit, actions } = stagingKit("all");
+  const kept = new Map([[path, "foo(1);\n"]]);
+  const staging: Staging = {
+    ...kit,
+    kept: {
+      file: (asked) => (kept.has(asked) ? asked : undefined),
+      paths: () => [...kept.keys()],
+      read: async (place) => ({ bytes: Buffer.from(kept.get(place) ?? ""), isTruncated: false }),
+      stat: async (place) => ({ sizeBytes: kept.get(place)?.length ?? 0, modifiedMs: 0, mode: 0o644 }),
+    },
+  };
+  const workspace = stagedWorkspace(createMemoryWorkspace({}), staging);
+  const artifacts = { open: async () => ({ id: "1", write: async () => {}, close: async () => {} }) };
+  const said = /^Cannot change a\.ts: git ignores it, so it is in the staged view only and is not applied\./;
+  const write = createWrite({ workspace, staging, seen: new SeenFiles() });
+  await expect(
+    write.execute("c1", { path: "a.ts", content: "x" }, undefined, () => {}, { cwd: "/project" } as never),
+  ).rejects.toThrow(said);
+  const rewrite = createAstEdit({ workspace, staging, artifacts });
+  await expect(
+    rewrite.execute("c2", { ops: [{ pat: "foo($A)", out: "bar($A)" }], paths: ["a.ts"] }, undefined, () => {}, {
+      cwd: "/project",
+    } as never),
+  ).rejects.toThrow(said);
+  expect(actions).toEqual([]);
+});

@@ -71,7 +71,8 @@ export interface Staging {
 
 /**
  * The files that changes to the session's view depend on. Call it in the same turn in which they are staged: throws
- * `file_changed` if another call has staged something for a file since it was read.
+ * `file_changed` if another call has staged something for a file since it was read, and `file_refused` for one that is in
+ * the view only: the disk has no such file, or another one, and the plan could never be applied.
  */
 export function stagedBelow(staging: Staging, changes: readonly PlannedChange[]): string[] {
   const ids = new Set<string>();
@@ -79,6 +80,7 @@ export function stagedBelow(staging: Staging, changes: readonly PlannedChange[])
     const staged = staging.staged(change.path);
     const top = staged.at(-1);
     if (top && !isMadeFor(change, top)) throw changedSinceRead(change.stamp.path);
+    if (!top && staging.kept?.file(change.path) !== undefined) throw keptOnly(change.stamp.path);
     for (const { id } of staged) ids.add(id);
   }
   for (const id of staging.needed?.(changes) ?? []) ids.add(id);
@@ -88,6 +90,13 @@ export function stagedBelow(staging: Staging, changes: readonly PlannedChange[])
 function isMadeFor({ stamp, before }: PlannedChange, { bytes, type = usualType }: StagedFile): boolean {
   if (!bytes) return !stamp.exists;
   return stamp.exists && (stamp.type ?? usualType) === type && Buffer.compare(before, bytes) === 0;
+}
+
+function keptOnly(displayPath: string): GalleyError {
+  return new GalleyError(
+    "file_refused",
+    `Cannot change ${displayPath}: git ignores it, so it is in the staged view only and is not applied. Change it with bash.`,
+  );
 }
 
 export function changedSinceRead(displayPath: string, cause?: unknown): GalleyError {

@@ -21,7 +21,9 @@ import type { TerminalUI } from "./extension-ui/terminal-ui.js";
 import { footerLines, sessionWarnings } from "./footer.js";
 import { FullScreen, type FullView } from "./full-screen.js";
 import type { KeyTable } from "./keys.js";
+import { mouseOff, mouseOn } from "./mouse.js";
 import { Notifier } from "./notifier.js";
+import { oneAtATime } from "./one-at-a-time.js";
 import type { ReviewKeyTable } from "./review/review-keys.js";
 import { Screen } from "./screen.js";
 import { headerText, type PendingFact, pendingLine, queuedLines, todoLines } from "./status-lines.js";
@@ -236,6 +238,8 @@ export class App implements TerminalApp {
   showDialog(dialog: Component | undefined): void {
     this.#dialog = dialog;
     this.#notifier.questionWaits(dialog !== undefined);
+    if (dialog && this.#tty.hasMouse) this.#tty.switchOn("mouse", mouseOn, mouseOff);
+    else this.#tty.switchOff("mouse");
     this.screen.setFocus(dialog ?? this.input);
     this.draw();
     if (!dialog) this.#ui.questions.advance();
@@ -254,16 +258,15 @@ export class App implements TerminalApp {
     this.draw();
   }
 
-  refreshPending(): void {
-    void this.session.getPendingActions().then(
-      (actions) => {
-        this.#pending = actions;
-        this.chat.markPending(actions.map(({ id }) => id));
-        this.draw();
-      },
-      (error: unknown) => this.notice("error", messageOf(error)),
-    );
-  }
+  readonly refreshPending = oneAtATime(async () => {
+    try {
+      this.#pending = await this.session.getPendingActions();
+      this.chat.markPending(this.#pending.map(({ id }) => id));
+      this.draw();
+    } catch (error) {
+      this.notice("error", messageOf(error));
+    }
+  });
 
   draw(): void {
     for (const item of this.chat.items.slice(this.#drawn)) this.screen.chat.push(new BlockView(item, this.look));
@@ -273,6 +276,9 @@ export class App implements TerminalApp {
 
   async #prompt(text: string, kind: "steer" | "followUp"): Promise<void> {
     const images = this.attachments.in(text);
+    const { model } = this.session;
+    if (images.length > 0 && model && !model.input.includes("image"))
+      this.notice("warning", `${model.provider}/${model.id} takes no images. It is told that one was left out.`);
     // A command of an extension or a template stands at the very beginning; this is a text, whatever it looks like.
     const options = { images, source: "interactive", streamingBehavior: kind, expandPromptTemplates: false } as const;
     await this.session.prompt(text.startsWith("/") ? ` ${text}` : text, options);

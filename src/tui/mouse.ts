@@ -1,5 +1,5 @@
-// The mouse in views on the alternate screen, where the user switched it on: the wheel is three arrow keys, a click is a
-// place.
+// The mouse, where the user switched it on: the wheel is three arrow keys, a click on the alternate screen is a place. In
+// the normal screen we do not know at which row a list begins, so clicks there are nothing.
 
 export const mouseOn = "\u001b[?1000h\u001b[?1006h";
 export const mouseOff = "\u001b[?1006l\u001b[?1000l";
@@ -24,4 +24,11 @@ export function mouseDeed(data: string): MouseDeed | undefined {
   if (button === 64 || button === 65)
     return { kind: "keys", keys: Array.from({ length: rowsPerTurn }, () => (button === 64 ? arrowUp : arrowDown)) };
   return button === 0 && isPressed ? { kind: "click", column: column - 1, row: row - 1 } : { kind: "nothing" };
+}
+
+/** For lists and questions in the normal screen: keys as they came, and those that the wheel stands for. */
+export function wheelKeys(data: string): readonly string[] {
+  const deed = mouseDeed(data);
+  if (!deed) return [data];
+  return deed.kind === "keys" ? deed.keys : [];
 }

@@ -5,6 +5,7 @@
 import { type Component, Container, CURSOR_MARKER, TUI, visibleWidth } from "@earendil-works/pi-tui";
 import { cutTo } from "./cut-to.js";
 import type { FullScreen } from "./full-screen.js";
+import { wheelKeys } from "./mouse.js";
 import { type Frame, type PaintedBlock, Painter } from "./painter.js";
 import { smallest, type Tty } from "./terminal.js";
 
@@ -93,7 +94,7 @@ export class Screen extends TUI {
     const { handleInput } = this as unknown as { handleInput(data: string): void };
     try {
       if (this.#full) this.#full.handleInput(data);
-      else handleInput.call(this, data);
+      else for (const key of wheelKeys(data)) handleInput.call(this, key);
     } catch (error) {
       this.#onFailure(error);
     }

@@ -2,7 +2,7 @@
 
 import type { Component, EditorComponent, EditorTheme } from "@earendil-works/pi-tui";
 import type { AgentSession, Theme } from "../sdk/index.js";
-import type { ChatItem } from "./chat/chat-log.js";
+import type { ChatItem, ChatLog } from "./chat/chat-log.js";
 import type { ChatLook } from "./chat/chat-look.js";
 import type { Attachments } from "./editor/attachments.js";
 import type { PromptEditor } from "./editor/prompt-editor.js";
@@ -30,6 +30,7 @@ export interface TerminalApp {
   readonly screen: Screen;
   readonly editor: PromptEditor;
   readonly look: ChatLook;
+  readonly chat: Pick<ChatLog, "whileAsked">;
   readonly editorTheme: EditorTheme;
   /** What is typed into: the editor, or an extension's in its place. */
   readonly input: EditorComponent;

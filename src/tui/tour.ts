@@ -43,7 +43,7 @@ const steps: readonly TourStep[] = [
 ];
 
 export const tourEnd =
-  "The file is as it was. That was the tour: q closes the review, /quit ends it and removes the scratch project.";
+  "The change is taken back. That was the tour: q closes the review, /quit ends it and removes the scratch project.";
 
 export class Tour {
   #at = 0;

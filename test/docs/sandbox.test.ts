@@ -1,6 +1,6 @@
 // docs/sandbox.md against the code: the commands of its network section run, its entries and figures are what they say.
 
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { settingKeys, settingOf } from "../../src/config/settings/schema.js";
@@ -9,6 +9,11 @@ import { parseTarget } from "../../src/processes/network/host.js";
 import { answerOf, exchange, openGate, testNetwork } from "../../src/processes/network/network.test-kit.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 import { emptyHome, galleyBin, projectRoot, run } from "../kit/run-galley.js";
+import { sandboxAbility } from "../kit/sandbox-rig.js";
+
+await ensureBuilt();
+const { noView } = sandboxAbility();
+if (noView !== undefined) it.skip(`skipped: commands cannot be staged here: ${noView}`, () => {});
 
 beforeAll(ensureBuilt, 150_000);
 
@@ -25,6 +30,38 @@ it("shows commands that open hosts", async () => {
   const { code, stdout, stderr } = await run("sh", ["-c", `${galley}\n${script}`], { env, cwd: home });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain('["registry.npmjs.org","*.example.com:8443","localhost:5432"]');
+});
+
+it.skipIf(noView !== undefined)("shows commands that stage, apply and undo", async () => {
+  const [, script = ""] = /```sh\n(.*?)```/s.exec(section("Staged commands")) ?? [];
+  expect(script).toContain("galley exec --stage -- ");
+  const cwd = join(home, "project");
+  mkdirSync(cwd);
+  const galley = `galley() { "${process.execPath}" "${galleyBin}" "$@"; }; set -e`;
+  const seen = script.trim().split("\n").join("\nls >&3\n");
+  const outcome = await run("sh", ["-c", `exec 3>seen.log\n${galley}\n${seen}\nls >&3`], { env, cwd });
+  expect(outcome.code, outcome.stderr).toBe(0);
+  expect(outcome.stdout).toContain("hello\n");
+  expect(outcome.stdout).toMatch(/^pa_1 +pending /m);
+  const listings = readFileSync(join(cwd, "seen.log"), "utf8").trim().split("seen.log");
+  expect(listings.map((text) => text.includes("note.txt"))).toEqual([false, false, false, true, false, false]);
+});
+
+it.skipIf(noView !== undefined)("shows the result of a staged command as it is", async () => {
+  const cwd = join(home, "result");
+  for (const name of ["old", "src"]) mkdirSync(join(cwd, name), { recursive: true });
+  writeFileSync(join(cwd, ".gitignore"), "build/\n");
+  writeFileSync(join(cwd, "old/two.txt"), "x\n");
+  writeFileSync(join(cwd, "src/cart.ts"), "a\nb\nc\n");
+  const bind = "require('net').createServer().listen('build.sock', () => process.kill(process.pid, 'SIGKILL'))";
+  const command = [
+    "rm old/two.txt; printf 'a\\n1\\n2\\n3\\nc\\n' > src/cart.ts; seq 20 > src/money.ts; ln -s money.ts src/price.ts",
+    `mkdir build; for i in $(seq 12); do head -c 96119 /dev/zero > build/$i; done; "${process.execPath}" -e "${bind}"; true`,
+  ].join("; ");
+  const words = [galleyBin, "exec", "--stage", "--set", "bash.network=off", "--", "sh", "-c", command];
+  const { stderr } = await run(process.execPath, words, { env, cwd });
+  const [, shown = ""] = /```text\n(Staged as .*?)```/s.exec(section("Staged commands")) ?? [];
+  expect(stderr.replace(/^Killed\n/, "").replace(/ pa_\d+ /, " pa_7 ")).toContain(shown);
 });
 
 it("lists entries that match as they say", () => {

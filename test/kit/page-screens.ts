@@ -24,6 +24,7 @@ export function settledScreen(screen: string): string {
     .replace(/ {2,}just now$/gm, "   just now")
     .replace(/^ [⠀-⣿] /gmu, " ⠋ ")
     .replace(/ +\d+s$/gm, "")
+    .replace(/\d+s(?= {2}proposed$)/gm, (seconds) => " ".repeat(seconds.length))
     .trimEnd()}\n`;
 }
 

@@ -3,34 +3,20 @@
 // is shown makes the same tree with `git apply`. With the built program, as root and as an ordinary user.
 
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { diskTree } from "../kit/disk-tree.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
-import { galleyBin, run } from "../kit/run-galley.js";
 import { sandboxAbility } from "../kit/sandbox-rig.js";
 import { temporaryDirectory } from "../kit/temporary-directory.js";
+import { actAs, users } from "../kit/two-users.js";
 
 await ensureBuilt();
 const { noView } = sandboxAbility();
 if (noView !== undefined) it.skip(`skipped: commands cannot be staged here: ${noView}`, () => {});
 
 beforeAll(ensureBuilt, 150_000);
-
-const isRoot = process.getuid?.() === 0;
-const ordinaryId = 54_321;
-/** Tests that run as a normal user can be no other. */
-const users = isRoot ? (["root", "an ordinary user"] as const) : (["this user"] as const);
 
 /** Commits made twice have the same name. */
 const gitDates = "export GIT_AUTHOR_DATE=2026-01-01T00:00:00Z GIT_COMMITTER_DATE=2026-01-01T00:00:00Z;";
@@ -82,29 +68,10 @@ const gitEnvironment = {
 
 /** The index holds times and inodes, which differ between any two copies; git's own words tell what it says. */
 function treeOf(root: string, { withTimes = false } = {}): string[] {
-  const names = readdirSync(root, { recursive: true, encoding: "utf8" }).sort();
-  return names
-    .filter((name) => withTimes || name !== ".git/index")
-    .map((name) => {
-      const path = join(root, name);
-      const stat = lstatSync(path, { bigint: true });
-      const content = stat.isSymbolicLink()
-        ? `-> ${readlinkSync(path)}`
-        : stat.isFile()
-          ? createHash("sha256").update(readFileSync(path)).digest("hex")
-          : "directory";
-      const times = withTimes ? ` ${stat.ino} ${stat.mtimeNs} ${stat.ctimeNs}` : "";
-      return `${name} ${(stat.mode & 0o7777n).toString(8)} ${content}${times}`;
-    });
-}
-
-function giveTo(id: number, path: string): void {
-  execFileSync("chown", ["-R", "-h", `${id}:${id}`, path]);
+  return diskTree(root, { withTimes, except: (name) => !withTimes && name === ".git/index" });
 }
 
 describe.each(users)("as %s", (user) => {
-  const isOther = user === "an ordinary user";
-
   function rig() {
     const top = temporaryDirectory();
     const [home, cwd, copy, applied] = ["home", "shop", "copy/shop", "applied/shop"].map((name) => join(top, name)) as [
@@ -116,25 +83,15 @@ describe.each(users)("as %s", (user) => {
     for (const path of [home, cwd]) mkdirSync(path, { recursive: true });
     makeProject(cwd);
     for (const path of [copy, applied]) cpSync(cwd, path, { recursive: true, verbatimSymlinks: true });
-    if (isOther) {
-      // The directories of this test run.
-      for (const above of [dirname(dirname(top)), dirname(top)]) chmodSync(above, 0o711);
-      giveTo(ordinaryId, top);
-    }
-    const env = { PATH: process.env.PATH, HOME: home, GALLEY_OFFLINE: "1" };
-    const as = isOther ? ["setpriv", `--reuid=${ordinaryId}`, `--regid=${ordinaryId}`, "--clear-groups", "--"] : [];
-    const start = (words: readonly string[], at: string) => {
-      const [file = "", ...args] = [...as, ...words];
-      return run(file, args, { cwd: at, env });
-    };
-    const galley = (...args: string[]) => start([process.execPath, galleyBin, ...args], cwd);
+    const { start, ...acting } = actAs(user, { top, home });
+    const galley = (...args: string[]) => acting.galley(args, cwd);
     const git = (at: string, ...args: string[]) => start(["git", ...args], at);
     return { cwd, copy, applied, start, galley, git };
   }
 
   // What differs between users is owners and rights: these three touch all of it.
   const rights = ["changes of type", "modes and empty directories", "git merge"];
-  const tried = Object.entries(commands).filter(([name]) => !isOther || rights.includes(name));
+  const tried = Object.entries(commands).filter(([name]) => user !== users[1] || rights.includes(name));
   it.skipIf(noView !== undefined).each(tried)("%s", async (_name, command) => {
     const { cwd, copy, applied, start, galley, git } = rig();
     const status = (await git(cwd, "status", "--porcelain")).stdout; // brings the index up to date

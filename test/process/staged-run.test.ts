@@ -2,11 +2,11 @@
 // disk is untouched until the user applies, and then equals the view. Shell and file tools see each other.
 
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openAi } from "../../src/testing/index.js";
+import { diskTree } from "../kit/disk-tree.js";
 import { call, createPrintRig, type PrintRig } from "../kit/print-rig.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 import { sandboxAbility } from "../kit/sandbox-rig.js";
@@ -23,22 +23,6 @@ beforeEach(() => {
   rig.newProject();
 });
 afterEach(() => rig.remove());
-
-/** Bytes, types, permissions and targets of everything below, and times and inodes if wanted. */
-function treeOf(root: string, { withTimes = false } = {}): string[] {
-  const names = readdirSync(root, { recursive: true, encoding: "utf8" }).sort();
-  return names.map((name) => {
-    const path = join(root, name);
-    const stat = lstatSync(path, { bigint: true });
-    const content = stat.isSymbolicLink()
-      ? `-> ${readlinkSync(path)}`
-      : stat.isFile()
-        ? createHash("sha256").update(readFileSync(path)).digest("hex")
-        : "directory";
-    const times = withTimes ? ` ${stat.ino} ${stat.mtimeNs} ${stat.ctimeNs}` : "";
-    return `${name} ${(stat.mode & 0o7777n).toString(8)} ${content}${times}`;
-  });
-}
 
 /** Of a whole tree, by the system's own programs: inside the view and on the disk. */
 const listing =
@@ -60,8 +44,8 @@ describe("a staged run", () => {
     rig.write("run.sh", "#!/bin/sh\nnode test.mjs\n");
     chmodSync(join(rig.cwd, "run.sh"), 0o644);
     symlinkSync("sum.mjs", join(rig.cwd, "old-link"));
-    const before = treeOf(rig.cwd, { withTimes: true });
-    const plain = treeOf(rig.cwd);
+    const before = diskTree(rig.cwd, { withTimes: true });
+    const plain = diskTree(rig.cwd);
     const run = await rig.withModel(
       [
         call("edit", { path: "sum.mjs", old_text: "a - b", new_text: "a * b" }, "c1"),
@@ -91,12 +75,12 @@ describe("a staged run", () => {
     expect(passed).toMatch(/Network was off\. Nothing outside the project could be written\.$/);
     expect(third).toContain("done");
     expect(log).toContain("passed");
-    expect(treeOf(rig.cwd, { withTimes: true })).toEqual(before);
+    expect(diskTree(rig.cwd, { withTimes: true })).toEqual(before);
 
     expect((await rig.galley(["apply", "--all"])).code).toBe(0);
     const applied = execFileSync("sh", ["-c", listing], { cwd: rig.cwd, encoding: "utf8" });
     expect(`${applied.trimEnd()}\n\nNo files changed.`).toBe(view); // byte for byte, types and permissions too
-    expect(treeOf(rig.cwd).map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
+    expect(diskTree(rig.cwd).map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
       "empty 755",
       "link 777",
       "log.txt 644",
@@ -110,7 +94,7 @@ describe("a staged run", () => {
     expect(readlinkSync(join(rig.cwd, "link"))).toBe("result.txt");
     const undone = await rig.galley(["undo", "--run", "--yes"]);
     expect({ code: undone.code, stderr: undone.stderr }).toEqual({ code: 0, stderr: "" });
-    expect(treeOf(rig.cwd)).toEqual(plain);
+    expect(diskTree(rig.cwd)).toEqual(plain);
   }, 90_000);
 
   test("stacks: what rests on another is not applied alone, and goes with it when that is discarded", async () => {
@@ -126,7 +110,7 @@ describe("a staged run", () => {
     const alone = await rig.galley(["apply", upper.pendingId]);
     expect(alone.code).toBe(2);
     expect(alone.stderr + alone.stdout).toContain(lower.pendingId);
-    expect(treeOf(rig.cwd)).toHaveLength(1);
+    expect(diskTree(rig.cwd)).toHaveLength(1);
     const discarded = await rig.galley(["discard", lower.pendingId, "--reason", "no"]);
     expect(discarded.code).toBe(0);
     expect((await rig.galley(["pending"])).stdout).toBe("Nothing pending.\n");
@@ -147,15 +131,48 @@ describe("a staged run", () => {
         ),
         call("bash", { command: "node -p 'require(\"x\")'" }, "c2"),
         call("read", { path: "node_modules/x/index.js" }, "c3"),
-        openAi.text("Seven."),
+        call("edit", { path: "node_modules/x/index.js", old_text: "7", new_text: "8" }, "c4"),
+        call("write", { path: "node_modules/x/index.js", content: "module.exports = 9\n" }, "c5"),
+        call("bash", { command: "sed -i s/7/8/ node_modules/x/index.js" }, "c6"),
+        call("read", { path: "node_modules/x/index.js" }, "c7"),
+        openAi.text("Eight."),
       ],
       ["-p", "--stage", "install it"],
     );
     expect(run.code).toBe(0);
-    const [made = "", used = "", read = ""] = toolTexts(run.requests);
+    const [made = "", used = "", read = "", edited = "", written = "", changed = "", readAgain = ""] = toolTexts(
+      run.requests,
+    );
     expect(made).toMatch(/No files changed\.\nKept in the view only: 1 ignored file \(\d+ B\)\./);
     expect(used).toContain("7");
     expect(read).toContain("module.exports = 7");
+    for (const text of [edited, written])
+      expect(text).toContain(
+        "Cannot change node_modules/x/index.js: git ignores it, so it is in the staged view only and is not applied. Change it with bash.",
+      );
+    expect(changed).toMatch(/No files changed\.\nKept in the view only: 1 ignored file/);
+    expect(readAgain).toContain("module.exports = 8");
+    expect(readdirSync(rig.cwd)).toEqual([".gitignore"]);
+    expect((await rig.galley(["pending"])).stdout).toBe("Nothing pending.\n");
+  }, 60_000);
+
+  test("a directory that only a pending action makes, and a later one takes away, is not stale", async () => {
+    const exec = (command: string) => rig.galley(["exec", "--stage", "--", "sh", "-c", command]);
+    await exec("mkdir made; echo x > made/file");
+    await exec("mv made moved");
+    const listed = (await rig.galley(["pending"])).stdout;
+    expect(listed).toMatch(/pa_2 +pending .*pa_1 +pending /s);
+    expect((await rig.galley(["apply", "--all"])).code).toBe(0);
+    expect(diskTree(rig.cwd).map((line) => line.split(" ")[0])).toEqual(["moved", "moved/file"]);
+  }, 60_000);
+
+  test("keeps ignored files for the next process of a session with something pending, and no longer", async () => {
+    rig.write(".gitignore", "build/\n");
+    const exec = (command: string) => rig.galley(["exec", "--stage", "--", "sh", "-c", command]);
+    expect((await exec("mkdir build; echo made > build/out; echo x > new.txt")).stderr).toContain("1 ignored file");
+    expect(await exec("cat build/out")).toMatchObject({ code: 0, stdout: "made\n" });
+    expect((await rig.galley(["discard", "--all", "--reason", "no"])).code).toBe(0);
+    expect((await exec("cat build/out")).code).toBe(1);
     expect(readdirSync(rig.cwd)).toEqual([".gitignore"]);
   }, 60_000);
 });

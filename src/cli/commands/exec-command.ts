@@ -8,8 +8,9 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import { openExecSession } from "../../sdk/exec/open-exec-session.js";
 import type { AgentSession } from "../../sdk/index.js";
-import { exitCodes, signalCodes } from "../exit-codes.js";
+import { exitCodes } from "../exit-codes.js";
 import { workingDirectory } from "../session-options.js";
+import { stopBySignal } from "../stop-by-signal.js";
 import { type ExecWords, parseExecWords } from "./exec-words.js";
 
 const notFoundCode = 127;
@@ -29,7 +30,7 @@ export async function runExecCommand(words: readonly string[]): Promise<void> {
     ...(sessionDir === undefined ? {} : { sessionDir }),
   };
   const stop = new AbortController();
-  const signalCode = listenForSignals(stop);
+  const signalCode = stopBySignal(stop);
   const streams = wanted.isJson ? new KeptStreams() : new PassedStreams();
   let session: AgentSession | undefined;
   let code: number;
@@ -157,16 +158,4 @@ function hasInput(): boolean {
   } catch {
     return false; // it is closed
   }
-}
-
-/** The first signal stops the program, the second does not wait. Returns the exit code once there was one. */
-function listenForSignals(stop: AbortController): () => number | undefined {
-  let code: number | undefined;
-  for (const [signal, signalCode] of Object.entries(signalCodes))
-    process.on(signal, () => {
-      if (code !== undefined) process.exit(code);
-      code = signalCode;
-      stop.abort();
-    });
-  return () => code;
 }

@@ -10,10 +10,11 @@ import { parseAssignment } from "../../config/settings/assignment.js";
 import { type ExtensionLocation, untrustedModules } from "../../sdk/extensions/manage-extensions.js";
 import { type AgentSession, createAgentSession, type ToolRun } from "../../sdk/index.js";
 import { type CommandLine, parseArguments, refuseForeign } from "../arguments.js";
-import { exitCodes, signalCodes } from "../exit-codes.js";
+import { exitCodes } from "../exit-codes.js";
 import { findJsonProblem } from "../json-place.js";
 import { builtInToolNames, isNamedModule, sessionOptions } from "../session-options.js";
 import { shellWord } from "../shell-word.js";
+import { stopBySignal } from "../stop-by-signal.js";
 import { wrongUse } from "../verb-help.js";
 import { toolRunOptions } from "../verbs.js";
 import { type CommandOutput, runExtensionCommand } from "./extension-command.js";
@@ -76,7 +77,7 @@ async function runInSession(request: Request, around: Around): Promise<number> {
     onLoadError: ({ path }) => unloaded.push(path),
   });
   const stop = new AbortController();
-  const signal = listenForSignals(stop);
+  const signal = stopBySignal(stop);
   try {
     // It may be a guard: nothing runs without a module that was named.
     const missed = unloaded.find((path) => isNamedModule(line, path, cwd));
@@ -87,18 +88,6 @@ async function runInSession(request: Request, around: Around): Promise<number> {
   } finally {
     await session.dispose();
   }
-}
-
-/** The first signal stops the tool, the second does not wait. Returns the exit code once there was one. */
-function listenForSignals(stop: AbortController): () => number | undefined {
-  let code: number | undefined;
-  for (const [signal, signalCode] of Object.entries(signalCodes))
-    process.on(signal, () => {
-      if (code !== undefined) process.exit(code);
-      code = signalCode;
-      stop.abort();
-    });
-  return () => code;
 }
 
 async function run(

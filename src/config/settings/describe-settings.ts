@@ -160,7 +160,8 @@ export const settingGroups = {
       "The colours: `auto` (by the terminal's background), `dark`, `light`, `high-contrast`, or the name of a file in `themes/` of the agent directory.",
     notifications:
       "How you are told, while another window has the focus, that a run of over 10 s has ended or that a question waits: OSC 9 where the terminal is known to show it and else the bell, one of them, or not at all.",
-    "terminal.mouse": "Wheel and click in the review view and in lists. The terminal's own selection then needs Shift.",
+    "terminal.mouse":
+      "The wheel in the review view, lists and questions, and clicks in the review view. The terminal's own selection then needs Shift.",
     "terminal.plain": "Whole lines without any control sequence, like `--plain`.",
     "terminal.title": "Set the title of the window.",
   },

@@ -5,6 +5,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readGitDirectory } from "../git-directory.js";
+import { commonGitDirectory } from "../git-worktree.js";
+import { isInGit } from "../paths/git-data.js";
 import { type IgnoreRules, isIgnored, type RulesDisk, readIgnoreRules } from "../walk/ignore-rules.js";
 import { bytesAt, entryAt } from "./entries.js";
 import type { RunInView } from "./view-programs.js";
@@ -47,7 +49,7 @@ export function createIgnoredPaths(options: IgnoredOptions): IgnoredPaths {
   return {
     async ask(paths) {
       // Git ignores nothing in a repository's own directory.
-      const asked = paths.filter(({ name }) => !name.split("/").includes(".git"));
+      const asked = paths.filter(({ name }) => !isInGit(join(options.root, name)));
       if (asked.length === 0) return new Set();
       if (index === false) index = prepareRepository(options);
       const answer = index === undefined ? undefined : await askGit(options, index, asked);
@@ -66,7 +68,8 @@ function prepareRepository({ root, merged, gitDir }: IgnoredOptions): string | u
   mkdirSync(join(gitDir, "info"), { recursive: true });
   writeFileSync(join(gitDir, "HEAD"), "ref: refs/heads/main\n");
   writeFileSync(join(gitDir, "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n");
-  writeFileSync(join(gitDir, "info/exclude"), isLinked ? "" : excludesIn(join(merged, ".git/info/exclude")));
+  const excludes = isLinked ? commonGitDirectory(root) : join(merged, ".git");
+  writeFileSync(join(gitDir, "info/exclude"), excludes === undefined ? "" : excludesIn(join(excludes, "info/exclude")));
   return join(isLinked ? found.path : join(root, ".git"), "index");
 }
 

@@ -55,6 +55,7 @@ export function openView(options: OpenViewOptions): OpenView {
   let isReleased = false;
   return {
     holder: holder.pid,
+    roots: options.layers.map(({ layer }) => layer.root),
     overflow: overflow.signal,
     async collect() {
       stopWatching();

@@ -60,6 +60,8 @@ export interface StageView {
 export interface OpenView {
   /** The process whose namespaces hold the view: `BoxRules.viewHolder`. */
   readonly holder: number;
+  /** What the view shows. Only this may be writable for the command: any other directory is the disk. */
+  readonly roots: readonly string[];
   /** Aborted with a sentence when the layer grows beyond its limit. */
   readonly overflow: AbortSignal;
   /** What the command did. Its processes are gone. */

@@ -14,6 +14,8 @@ export interface EntryRules {
   readonly disk: Disk;
   /** Canonical. */
   readonly roots: readonly string[];
+  /** Where only what is let may be written: git directories of linked worktrees. Canonical. */
+  readonly repositories: readonly string[];
   isProtected(path: string): boolean;
   readonly isReached: ReachTest;
 }
@@ -26,7 +28,8 @@ export async function checkEntries(entries: readonly PlannedEntry[], rules: Entr
   await inLanes(entries, lookedAtOnce, async (entry) => {
     const { path, displayPath } = entry;
     try {
-      if (!rules.roots.some((root) => path !== root && isWithin(path, root)))
+      const roots = entry.isLet ? [...rules.roots, ...rules.repositories] : rules.roots;
+      if (!roots.some((root) => path !== root && isWithin(path, root)))
         throw cannotWrite(displayPath, "it lies outside of what may be written");
       const directory = dirname(path);
       const isPlain = above.get(directory) ?? leadsNowhereElse(rules.disk, directory, turned);

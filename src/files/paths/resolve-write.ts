@@ -20,6 +20,8 @@ export interface WriteRules {
   /** More directories that may be written, as the user spelled them. */
   roots: readonly string[];
   tempDir: string | undefined;
+  /** Of the roots, canonical: git directories of linked worktrees. Asked for each plan. Default: none. */
+  repositoriesOf?: ((roots: readonly string[]) => Promise<readonly string[]>) | undefined;
   permit: Permit | undefined;
 }
 
@@ -77,7 +79,8 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
       const found = await borders;
       const { checkEntries } = await import("./check-entries.js"); // only few plans have such entries
       const isReached = await surveyProtected(disk, found.protection);
-      await checkEntries(entries, { disk, ...found, isReached });
+      const repositories = (await rules.repositoriesOf?.(found.roots)) ?? [];
+      await checkEntries(entries, { disk, ...found, repositories, isReached });
     },
     async isInRoots(path) {
       borders ??= findBorders();

@@ -51,6 +51,11 @@ describe("what a command did to git's own data", () => {
     expect(gitSummary(command(...commitAndGc))).toBe("main 1a2b3c4 → 5d6e7f8");
     const gone = change("packed-refs", packed("refs/heads/old", "1a2b3c4d"), "# pack-refs\n");
     expect(gitSummary(command(gone))).toBe("old 1a2b3c4 → deleted");
+    const worktree = [
+      change("worktrees/side/index", "a", "b"),
+      change("worktrees/side/HEAD", "ref: refs/heads/side\n", "ref: refs/heads/main\n"),
+    ];
+    expect(gitSummary(command(...worktree))).toBe("HEAD of side → main, index");
     expect(gitSummary(command(change("refs/heads/odd", "nonsense", hash("5d6e7f8a"))))).toBe("odd ? → 5d6e7f8");
   });
 

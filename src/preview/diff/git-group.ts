@@ -29,9 +29,16 @@ export function gitSummary(plan: Pick<Plan, "fromCommand" | "changes">): string 
 
 const packedRefs = "packed-refs";
 
-/** Below git's directory. */
+/** Below git's directory, or below the part of it that is a linked worktree's own. */
 function wayOf({ path }: PlannedChange): string {
-  return path.slice(path.lastIndexOf("/.git/") + "/.git/".length);
+  return path.slice(path.lastIndexOf("/.git/") + "/.git/".length).replace(ofWorktree, "");
+}
+
+const ofWorktree = /^worktrees\/([^/]+)\//;
+
+/** `side` of `…/.git/worktrees/side/HEAD`. */
+function worktreeOf({ path }: PlannedChange): string | undefined {
+  return ofWorktree.exec(path.slice(path.lastIndexOf("/.git/") + "/.git/".length))?.[1];
 }
 
 /** A ref has a file of its own, or a line in the packed ones; the file counts where there are both. */
@@ -68,11 +75,14 @@ function refsIn(bytes: Uint8Array = new Uint8Array()): ReadonlyMap<string, strin
 const maxPackedBytes = 1024 * 1024;
 
 /** Which branch is checked out. */
-function headText({ after, kind }: PlannedChange): string {
-  if (kind === "delete") return "HEAD deleted";
+function headText(change: PlannedChange): string {
+  const { after, kind } = change;
+  const worktree = worktreeOf(change);
+  const head = worktree === undefined ? "HEAD" : `HEAD of ${worktree}`;
+  if (kind === "delete") return `${head} deleted`;
   const text = textOf(after);
   const branch = /^ref: refs\/heads\/(.+)$/.exec(text)?.[1];
-  return `HEAD → ${branch ?? hashIn(after)}`;
+  return `${head} → ${branch ?? hashIn(after)}`;
 }
 
 function hashIn(bytes: Uint8Array): string {

@@ -19,7 +19,7 @@ const effect = (name: string, before?: FileState, after?: FileState): Effect => 
 });
 const naming = {
   shownPath: (path: string) => path.slice(3),
-  isProtected: (path: string) => path.startsWith("/p/.galley/"),
+  isProtected: (path: string) => /^\/p\/(?:\.galley|\.git\/hooks)\//.test(path),
 };
 const plan = (...effects: Effect[]) => planEffects(effects, naming);
 const nothingElse = { notStaged: [], kept: { files: 0, bytes: 0 }, network: "off" as const, pendingId: "pa_7" };
@@ -176,9 +176,11 @@ Network was off. Nothing outside the project could be written.`);
     const git = plan(
       effect(".git/index", file("1"), file("2")),
       effect(".git/objects/ab/c", undefined, file("3")),
+      effect(".git/hooks/pre-commit", undefined, file("4\n")),
       effect("a", undefined, file("4\n")),
     );
-    expect((await stagedCommandText({ ...nothingElse, changes: git.changes })).split("\n").slice(1, 3)).toEqual([
+    expect((await stagedCommandText({ ...nothingElse, changes: git.changes })).split("\n").slice(1, 4)).toEqual([
+      "  A .git/hooks/pre-commit  +1 (protected)",
       "  A a  +1",
       "  git: 2 files",
     ]);

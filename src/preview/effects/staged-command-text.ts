@@ -3,6 +3,7 @@
 import { sizeText } from "../../files/layer/stage-limits.js";
 import type { Effects } from "../../files/layer/stage-view.js";
 import { printable } from "../../files/paths/resolve-path.js";
+import { isGrouped } from "../diff/git-group.js";
 import { figuresOf } from "../diff/plan-diff.js";
 import { type EffectChange, figuresText, isBinaryContent } from "./plan-effects.js";
 
@@ -32,7 +33,7 @@ export async function stagedCommandText(staged: StagedCommand): Promise<string> 
 
 /** Deletions first; at most 30, then how many more there are. */
 export async function changeRows(changes: readonly EffectChange[], gitGroup?: string): Promise<string[]> {
-  const isGit = ({ stamp }: EffectChange) => /(?:^|\/)\.git\//.test(stamp.path);
+  const isGit = (change: EffectChange) => isGrouped({ fromCommand: true }, change);
   const own = changes.filter((change) => !isGit(change));
   const ordered = [...own.filter(({ kind }) => kind === "delete"), ...own.filter(({ kind }) => kind !== "delete")];
   const gitFiles = changes.length - own.length;

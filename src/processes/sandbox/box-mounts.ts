@@ -1,9 +1,9 @@
 // From the rules of a box to the mounts of one command, looked up at this moment: what is hidden, private and writable.
 
 import { lstatSync } from "node:fs";
+import { worktreeRepositories } from "../../files/git-worktree.js";
 import { isWithin } from "../../files/paths/resolve-path.js";
 import type { BoxRules } from "./box.js";
-import { commonGitDirectory } from "./git-worktree.js";
 import { findHidden, type MachinePlaces, nameServerFile } from "./hidden-paths.js";
 import { type Cover, type MountStep, planMounts } from "./mount-plan.js";
 import type { ProtectedPlaces } from "./protected-places.js";
@@ -18,11 +18,9 @@ export interface BoxMounts {
   readonly node: string;
 }
 
-/** What git must write outside of the roots, for linked worktrees. A staged view shows only roots, so nothing there. */
+/** What git must write outside of the roots, for linked worktrees. In a staged view it is one of the roots. */
 export function worktreeDirectories({ mode, roots, viewHolder }: BoxRules): string[] {
-  if (mode === "read-only" || viewHolder !== undefined) return [];
-  const found = roots.map(commonGitDirectory).filter((path) => path !== undefined);
-  return [...new Set(found)].filter((path) => !roots.some((root) => isWithin(path, root)));
+  return mode === "read-only" || viewHolder !== undefined ? [] : worktreeRepositories(roots);
 }
 
 export function planBox({ rules, machine, cwd, gitDirectories, places, node }: BoxMounts): MountStep[] {

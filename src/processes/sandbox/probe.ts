@@ -2,17 +2,18 @@
 // able to write outside. What a program is called, and what it says of itself, proves nothing.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.js";
+import { makeOwnedDirectory, removeLeftDirectories } from "../../files/disk/owned-directories.js";
 import type { Box, BoxRules } from "./box.js";
 
 const probeMs = 10_000;
 
 /** Undefined: it confines. Otherwise why not. */
 export async function probeBox(makeBox: (rules: BoxRules) => Box): Promise<string | undefined> {
-  const directory = realpathSync.native(mkdtempSync(join(tmpdir(), "galley-probe-")));
+  await removeLeftDirectories("probe");
+  const directory = makeOwnedDirectory("probe");
   try {
     const [inside, outside] = [join(directory, "inside"), join(directory, "outside")];
     const rules: BoxRules = {

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
-import { commonGitDirectory } from "./git-worktree.js";
+import { commonGitDirectory } from "../../files/git-worktree.js";
 import { findProtected } from "./protected-places.js";
 
 const identity = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"];

@@ -41,8 +41,14 @@ function changeAnswer(sentence: ChangeSentence, result: ToolResultMessage): stri
     parts.push(
       `By name, without scopes: every identifier ${sentence.pattern} counts, whatever it refers to; names of properties (shorthand ones too), classes and types are left alone.`,
     );
+  if (/^.* The user decides\.$/m.test(text)) return [...parts, onlyTheUser(pendingId)].join("\n\n");
   const how = `Say "apply ${pendingId}" or "discard ${pendingId}"; on the command line: galley apply ${pendingId}, galley discard ${pendingId}.`;
   return [...parts, how].join("\n\n");
+}
+
+/** Where everything waits for the user's own word, what is said to the planner writes nothing. */
+export function onlyTheUser(id: string): string {
+  return `Only you decide about it: /apply ${id} or /discard ${id} in the terminal; on the command line: galley apply ${id}, galley discard ${id}.`;
 }
 
 /** The list of places is for models: people see the preview itself. What else the tool said stays. */
@@ -52,7 +58,8 @@ function withoutListing(text: string): string[] {
 }
 
 function noMatch({ pattern, paths }: { pattern: string; paths: readonly string[] }): string {
-  return `No match for ${pattern} in ${paths.join(", ")}.`;
+  const places = paths.map((path) => (path === "." ? "this directory" : path));
+  return `No match for ${pattern} in ${places.join(", ")}.`;
 }
 
 function count(amount: number, noun: string): string {

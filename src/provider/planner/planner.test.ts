@@ -166,6 +166,18 @@ Say "apply pa_1" or "discard pa_1"; on the command line: galley apply pa_1, gall
     );
   });
 
+  it("where only the user decides, how to do that, also when the planner is told to", async () => {
+    const details = { totalReplacements: 1, filesTouched: 1, pendingId: "pa_1" };
+    const text = "Staged as pa_1 – files NOT modified. The user decides.\n\n# a.ts (1 replacement)\n-1:1 f()\n+1:1 g()";
+    const how =
+      "Only you decide about it: /apply pa_1 or /discard pa_1 in the terminal; on the command line: galley apply pa_1, galley discard pa_1.";
+    expect(await answer([...asked("replace f() with g()"), result("plan_1", "ast_edit", text, { details })])).toBe(
+      `Previewed 1 replacement in 1 file as pa_1. Nothing is written yet.\n\n${how}`,
+    );
+    const refused = result("plan_1", "resolve", "Staged for review: the user decides.", { isError: true });
+    expect(await answer([user("apply pa_1"), called(["plan_1", "resolve"]), refused])).toBe(how);
+  });
+
   it("a rename, with what it does not look at", async () => {
     const details = { totalReplacements: 3, filesTouched: 2, pendingId: "pa_1" };
     expect(await answer([...asked("rename f to g"), result("plan_1", "ast_edit", preview, { details })])).toBe(

@@ -11,7 +11,7 @@ import {
   type StreamRequest,
   zeroUsage,
 } from "../provider.js";
-import { answerTo, helpAnswer, type Outcome, textOf } from "./answer.js";
+import { answerTo, helpAnswer, type Outcome, onlyTheUser, textOf } from "./answer.js";
 import { parseSentence, type Sentence } from "./sentence.js";
 
 export const streamPlanner: StreamFunction = async function* ({ context, options }: StreamRequest) {
@@ -49,6 +49,8 @@ function nextStep({ messages, tools }: ModelContext): Step {
 
   const outcomes = outcomesAfter(messages.slice(index + 1));
   const failed = outcomes.find(({ result }) => result.isError)?.result;
+  if (failed?.toolName === "resolve" && textOf(failed).startsWith("Staged for review:"))
+    return { text: onlyTheUser("id" in sentence ? (sentence.id ?? "ID") : "ID") };
   if (failed) return { error: `${failed.toolName} failed: ${textOf(failed)}` };
   if (outcomes.length > 0) return { text: answerTo(sentence, outcomes) };
 

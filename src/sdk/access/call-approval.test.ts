@@ -169,7 +169,7 @@ describe("X-8: escalation", () => {
       },
     });
     expect(await call("exec", args)).toBe("runs");
-    expect(shown).toEqual([{ command: args.command, cwd: "/shop", reason: "needs the registry" }]);
+    expect(shown).toEqual([{ toolCallId: "c", command: args.command, cwd: "/shop", reason: "needs the registry" }]);
     expect(outside).toEqual(["c"]);
     expect(await call("exec", args)).toBe("runs");
     expect(shown).toHaveLength(2);

@@ -22,6 +22,7 @@ import { bypassText, declinedText } from "./staging-policy.js";
 
 /** What a front end shows of a call that waits for an answer. */
 export interface CallQuestion {
+  readonly toolCallId: string;
   readonly tool: string;
   readonly tier: ApprovalTier;
   readonly isConfined: boolean;
@@ -122,9 +123,10 @@ async function answerTo(
   request: ApprovalRequest,
   { ask, confirm, cwd, bypasses, isConfined, mask }: CallApprovalDeps & { bypasses: boolean; isConfined: boolean },
 ): Promise<CallAnswer | string> {
-  const { tool, tier, signal } = request;
+  const { call, tool, tier, signal } = request;
   const args = maskDeep(request.args, mask);
-  if (ask) return ask({ tool: tool.name, tier, isConfined, lines: callLines(tool, args), cwd, signal });
+  const lines = callLines(tool, args);
+  if (ask) return ask({ toolCallId: call.id, tool: tool.name, tier, isConfined, lines, cwd, signal });
   if (!confirm) return refusedByUser("no user can be asked here.");
   if (await confirm({ ...request, args })) return { kind: "once" };
   return bypasses ? declinedText : { kind: "no" };

@@ -10,6 +10,7 @@ export const stagedEscalationText =
 
 /** What the user is shown. */
 export interface EscalationQuestion {
+  readonly toolCallId: string;
   /** Whole. */
   readonly command: string;
   readonly cwd: string;
@@ -33,12 +34,12 @@ export function escalationLines({ command, cwd, reason }: EscalationQuestion): s
 
 /** The model's wish, if the call has one. */
 export function escalationOf(
-  { tool, args, signal }: Pick<ApprovalRequest, "tool" | "args" | "signal">,
+  { call, tool, args, signal }: Pick<ApprovalRequest, "call" | "tool" | "args" | "signal">,
   cwd: string,
 ): EscalationQuestion | undefined {
   const { command, escalate, cwd: asked } = args;
   if (!tool.isCommand || typeof escalate !== "string" || typeof command !== "string") return undefined;
-  return { command, cwd: typeof asked === "string" ? asked : cwd, reason: escalate, signal };
+  return { toolCallId: call.id, command, cwd: typeof asked === "string" ? asked : cwd, reason: escalate, signal };
 }
 
 /** Only true is a yes. */

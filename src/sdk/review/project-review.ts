@@ -21,6 +21,7 @@ import { findAction } from "./find-by-id.js";
 import { type ListedAction, shownInProject } from "./listed-action.js";
 import type { ReviewAction, ReviewSource } from "./review-source.js";
 import { reviewAction, withGitGroup } from "./session-review.js";
+import { stackOrder } from "./stack-order.js";
 import { stageUndo } from "./stage-undo.js";
 
 /** How often other programs' work is looked for. */
@@ -43,7 +44,7 @@ export function projectReview(location: PendingLocation): ReviewSource {
     return found.name;
   };
   return {
-    actions: async () => (await list()).map(actionOf),
+    actions: async () => stackOrder((await list()).map(actionOf)),
     changes: () => listProjectChanges(location, { nameFile: (path) => shownInProject(path, projectRoot(location)) }),
     async diff(of) {
       if ("change" in of) {

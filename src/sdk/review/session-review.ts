@@ -7,13 +7,14 @@ import { joinPages } from "../../render/diff-rows.js";
 import type { AgentSession } from "../../session/agent-session.js";
 import { maskedReview } from "./masked-review.js";
 import type { ReviewAction, ReviewFile, ReviewSource } from "./review-source.js";
+import { stackOrder } from "./stack-order.js";
 
 /** Without the secrets that the session knows. */
 export function sessionReview(session: AgentSession): ReviewSource {
   const source: ReviewSource = {
     async actions() {
       const found = await session.getPendingActions({ check: true });
-      return found.map((action) => reviewAction(action, promptOf(action, session.messages)));
+      return stackOrder(found.map((action) => reviewAction(action, promptOf(action, session.messages))));
     },
     changes: () => session.getChanges({ isWholeRoot: true, limit: 200 }),
     async diff(of) {

@@ -3,6 +3,8 @@
 
 import type { Settings } from "../../config/settings/settings.js";
 import type { TemporaryDirectory } from "../../files/disk/temporary-directory.js";
+import { stagedRepositories } from "../../files/git-worktree.js";
+import type { OpenView } from "../../files/layer/stage-view.js";
 import { writableRoots } from "../../files/paths/writable-roots.js";
 import type { DecideHost } from "../../processes/network/admission.js";
 import type { BoxRules } from "../../processes/sandbox/box.js";
@@ -18,23 +20,32 @@ export interface RulesDeps
   readonly sessionHosts: ReadonlySet<string>;
 }
 
+export interface WantedBox {
+  readonly mode: BoxRules["mode"];
+  /** For a staged command, which writes in the view and nowhere else. */
+  readonly view?: Pick<OpenView, "holder" | "roots">;
+}
+
 /** The writable roots of a session, the project's first. */
 export function rootsOf({ cwd, home, project, settings }: Pick<RulesDeps, "cwd" | "home" | "project" | "settings">) {
   return writableRoots({ projectRoot: project.writableRoot, roots: settings.get("workspace.roots"), cwd, home });
 }
 
-export async function boxRules(
-  deps: RulesDeps,
-  { mode, viewHolder }: { mode: BoxRules["mode"]; viewHolder?: number },
-): Promise<BoxRules> {
+/** What a session's view shows: also the repository that a linked worktree belongs to, where git must write. */
+export async function viewRootsOf(deps: Parameters<typeof rootsOf>[0]): Promise<string[]> {
+  const roots = await rootsOf(deps);
+  return [...roots, ...stagedRepositories(roots)];
+}
+
+export async function boxRules(deps: RulesDeps, { mode, view }: WantedBox): Promise<BoxRules> {
   const { home, agentDir, settings, temporary } = deps;
   const { unixSockets, hide, show } = sandboxSettings(settings, home);
   return {
     ...{ mode, home, agentDir, hide, show, unixSockets },
-    roots: await rootsOf(deps),
+    roots: view?.roots ?? (await rootsOf(deps)),
     tempDir: await temporary.path(),
     network: await networkOf(deps),
-    ...(viewHolder === undefined ? {} : { viewHolder }),
+    ...(view === undefined ? {} : { viewHolder: view.holder }),
   };
 }
 

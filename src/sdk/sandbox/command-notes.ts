@@ -1,12 +1,14 @@
 // What the reader of a confined command's output is told about its confinement: what was taken away, what was blocked, and
 // whether the sandbox may be the cause of a failure. Pure.
 
+import type { BoxRules } from "../../processes/sandbox/box.js";
 import type { CommandEnd } from "../../tools/confinement.js";
 import { count } from "../../tools/output/text.js";
 
 export interface NoteContext {
   /** It ran in the view: escalation is refused there. */
   readonly isStaged: boolean;
+  readonly mode: BoxRules["mode"];
 }
 
 export function confinedNotes(end: CommandEnd, context: NoteContext): string[] {
@@ -18,10 +20,23 @@ export function confinedNotes(end: CommandEnd, context: NoteContext): string[] {
   ];
 }
 
+const readOnlySign = /Read-only file system|\bEROFS\b/;
+
 /** By what the command printed; the first that fits. */
-const causes: readonly { readonly sign: RegExp; readonly what: string; readonly key: string }[] = [
+const causes: readonly {
+  readonly sign: RegExp;
+  readonly only?: BoxRules["mode"];
+  readonly what: string;
+  readonly key: string;
+}[] = [
   {
-    sign: /Read-only file system|\bEROFS\b/,
+    sign: readOnlySign,
+    only: "read-only",
+    what: "only temporary files can be written",
+    key: "access",
+  },
+  {
+    sign: readOnlySign,
     what: "only the project can be written",
     key: "workspace.roots",
   },
@@ -37,12 +52,12 @@ const causes: readonly { readonly sign: RegExp; readonly what: string; readonly 
   },
 ];
 
-function causeNotes({ exitCode, printed, report }: CommandEnd, { isStaged }: NoteContext): string[] {
+function causeNotes({ exitCode, printed, report }: CommandEnd, { isStaged, mode }: NoteContext): string[] {
   if (exitCode === 0) return [];
   const isBlocked = (report?.blocked.length ?? 0) > 0;
   const cause = isBlocked
     ? { what: "a host is not allowed", key: "bash.hosts" }
-    : causes.find(({ sign }) => sign.test(printed));
+    : causes.find(({ sign, only }) => sign.test(printed) && (only ?? mode) === mode);
   if (!cause) return [];
   // In the view a yes would bypass it.
   const way = isStaged ? `The user can set ${cause.key}.` : `Ask with escalate, or the user can set ${cause.key}.`;

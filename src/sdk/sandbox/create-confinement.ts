@@ -46,8 +46,8 @@ export function createConfinement(
   const temporary = new TemporaryDirectory();
   const views = new SessionViews({
     open: async (request) => {
-      const { rootsOf } = await import("./box-rules.js");
-      return machine.view({ ...request, environment, roots: await rootsOf(environment) });
+      const { viewRootsOf } = await import("./box-rules.js");
+      return machine.view({ ...request, environment, roots: await viewRootsOf(environment) });
     },
   });
   const hosts = new Set<string>();

@@ -9,7 +9,7 @@ import { findProject } from "../../files/paths/find-roots.js";
 import { SessionAccess } from "../access/access-mode.js";
 import { type ExtensionLocation, usersModules } from "../extensions/manage-extensions.js";
 import type { Finding } from "../finding.js";
-import { rootsOf } from "./box-rules.js";
+import { viewRootsOf } from "./box-rules.js";
 import { createConfinement } from "./create-confinement.js";
 import { listLeftLayers } from "./left-layers.js";
 import type { SandboxEnvironment } from "./sandbox-machine.js";
@@ -44,7 +44,7 @@ export async function diagnoseSandbox(location: ExtensionLocation): Promise<Find
 /** By a real view of this project, which is gone again. */
 async function stageText(environment: SandboxEnvironment): Promise<string> {
   try {
-    const roots = await rootsOf(environment);
+    const roots = await viewRootsOf(environment);
     const view = await systemView({ environment, roots, sessionId: `doctor-${process.pid}`, hasPending: () => false });
     await view.close();
     return `staged commands: ${view.mechanism}`;

@@ -20,7 +20,12 @@ export function cleanLeftLayers(location: LayerLocation, roots?: readonly string
   const { agentDir, env } = location;
   return cleanLayers({
     ...{ agentDir, env, roots },
-    hasPending: (sessionId, root) => hasPending({ ...location, cwd: root ?? location.cwd }, sessionId),
+    hasPending: async (sessionId, root) => {
+      // A view has more roots than the project's, and the session is found by the project alone.
+      for (const cwd of new Set([root ?? location.cwd, location.cwd]))
+        if (await hasPending({ ...location, cwd }, sessionId)) return true;
+      return false;
+    },
   });
 }
 

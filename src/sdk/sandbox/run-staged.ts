@@ -3,14 +3,14 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
-import type { Effect, Effects, StageView } from "../../files/layer/stage-view.js";
+import type { Effect, Effects, OpenView, StageView } from "../../files/layer/stage-view.js";
 import type { PendingActions } from "../../pending/pending.js";
 import { gitSummary } from "../../preview/diff/git-group.js";
 import type { PlannedEffects } from "../../preview/effects/plan-effects.js";
 import { crossDeviceHint, stagedCommandText } from "../../preview/effects/staged-command-text.js";
 import { isMadeFor, type PlannedChange } from "../../preview/plan.js";
 import { actionsNeeded, stagedFor } from "../../preview/stack.js";
-import type { Box } from "../../processes/sandbox/box.js";
+import type { Box, BoxRules } from "../../processes/sandbox/box.js";
 import type { CommandEnd, CommandNotes, CommandPlace, CommandWish } from "../../tools/confinement.js";
 import { changedSinceRead } from "../../tools/staging.js";
 import { confinedNotes } from "./command-notes.js";
@@ -20,9 +20,10 @@ import { stagedStates } from "./staged-states.js";
 export interface StagedRunDeps {
   readonly view: StageView;
   readonly pending: Pick<PendingActions, "stage" | "store">;
-  /** Of a command whose view this process holds. */
-  box(viewHolder: number): Promise<Box>;
+  /** Of a command in this view. */
+  box(view: Pick<OpenView, "holder" | "roots">): Promise<Box>;
   plan(effects: readonly Effect[]): Promise<PlannedEffects>;
+  readonly mode: BoxRules["mode"];
   readonly network: "off" | "hosts" | "on";
   /** Only the user or the host decides about it. */
   readonly isForReview: boolean;
@@ -38,10 +39,10 @@ export async function runStaged<End extends CommandEnd>(
   start: (place: CommandPlace) => Promise<End>,
   deps: StagedRunDeps,
 ): Promise<{ end: End; notes: CommandNotes }> {
-  const { view, pending, network } = deps;
+  const { view, pending, mode, network } = deps;
   const open = await view.open(stagedStates(pending.store));
   try {
-    const end = await start({ box: await deps.box(open.holder), env: environment, signal: open.overflow });
+    const end = await start({ box: await deps.box(open), env: environment, signal: open.overflow });
     const collected = await open.collect();
     const { changes, pendingId, dropped } = await stageEffects(wish, collected, deps);
     const { kept } = collected;
@@ -51,7 +52,7 @@ export async function runStaged<End extends CommandEnd>(
       ...(dropped === undefined ? {} : { dropped }),
     });
     const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
-    const lines = [...confinedNotes(end, { isStaged: true }), ...(hint === undefined ? [] : [hint]), text];
+    const lines = [...confinedNotes(end, { isStaged: true, mode }), ...(hint === undefined ? [] : [hint]), text];
     const id = pendingId === undefined ? {} : { pendingId };
     const staged = { ...id, files: await stagedFiles(changes), notStaged, kept, view: view.mechanism };
     return { end, notes: { lines, staged } };

@@ -8,13 +8,14 @@ import type { PlannedEffects } from "../../preview/effects/plan-effects.js";
 import type { Box, BoxRules } from "../../processes/sandbox/box.js";
 import type { CommandEnd, CommandNotes, CommandPlace, CommandWish, Confinement } from "../../tools/confinement.js";
 import type { SessionAccess } from "../access/access-mode.js";
+import type { WantedBox } from "./box-rules.js";
 import { confinedNotes } from "./command-notes.js";
 import type { Confinement as OnDisk, SessionSandbox } from "./session-sandbox.js";
 
 export interface SessionCommandsDeps {
   readonly access: SessionAccess;
   readonly sandbox: SessionSandbox;
-  box(wanted: { mode: BoxRules["mode"]; viewHolder?: number }): Promise<Box>;
+  box(wanted: WantedBox): Promise<Box>;
   /** The view of the session that is current. */
   view(): Promise<StageView>;
   plan(effects: readonly Effect[]): Promise<PlannedEffects>;
@@ -57,7 +58,7 @@ export class SessionCommands implements Confinement {
     if (how.kind === "refused") throw new GalleyError("unsupported", how.text);
     if (how.kind === "unconfined") return { end: await start({}), notes: { lines: [] } };
     const end = await start({ box: await this.#deps.box({ mode: how.mode }) });
-    return { end, notes: { lines: confinedNotes(end, { isStaged: false }) } };
+    return { end, notes: { lines: confinedNotes(end, { isStaged: false, mode: how.mode }) } };
   }
 
   async #staged<End extends CommandEnd>(
@@ -70,8 +71,8 @@ export class SessionCommands implements Confinement {
     if (!pending) throw new GalleyError("unsupported", "This session cannot stage commands yet.");
     const { runStaged } = await import("./run-staged.js");
     return runStaged(wish, start, {
-      ...{ view: await view(), pending, plan, network: sandbox.network },
-      box: (viewHolder) => box({ mode, viewHolder }),
+      ...{ view: await view(), pending, plan, mode, network: sandbox.network },
+      box: (open) => box({ mode, view: open }),
       isForReview: access.isReviewed || wish.toolCallId === undefined,
     });
   }

@@ -4,13 +4,15 @@
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { StageView } from "../../files/layer/stage-view.js";
 import type { PendingActions } from "../../pending/pending.js";
+import { foldPending } from "../../pending/pending-entries.js";
+import type { PendingRecord } from "../../pending/read-pending.js";
 import type { StageState } from "./session-sandbox.js";
 
 export interface ConfinedSession {
   readonly pending: PendingActions;
   sessionId(): string;
-  /** What is pending outlives the process. */
-  isKept(): boolean;
+  /** What is pending on the disk, and so outlives the process. A session that ends has forgotten it already. */
+  record(): PendingRecord & { readonly isOnDisk: boolean };
 }
 
 export interface SessionViewsDeps {
@@ -21,6 +23,10 @@ interface HeldView {
   readonly id: string;
   readonly view: Promise<StageView>;
   opened?: StageView;
+}
+
+function hasPlans({ isOnDisk, tree, sessionId }: ReturnType<ConfinedSession["record"]>): boolean {
+  return isOnDisk && foldPending(tree.pathTo(), sessionId).open.some(({ kind }) => kind === "plan");
 }
 
 export class SessionViews {
@@ -70,7 +76,7 @@ export class SessionViews {
 
   #hold(session: ConfinedSession, id: string): void {
     // Whether something is pending in another session is not known here: its layer stays until the next start looks.
-    const hasPending = () => session.sessionId() !== id || (session.isKept() && session.pending.store.hasPending);
+    const hasPending = () => session.sessionId() !== id || hasPlans(session.record());
     const held: HeldView = { id, view: this.#deps.open({ sessionId: id, hasPending }) };
     this.#held = held;
     held.view.then(

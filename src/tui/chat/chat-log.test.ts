@@ -17,6 +17,21 @@ const result = (id: string): AgentMessage =>
     timestamp: 1,
   }) as AgentMessage;
 
+it("a call that the user is asked about waits, and its time counts from the answer", async () => {
+  let now = 0;
+  const log = new ChatLog(() => now);
+  const start = { type: "tool_execution_start", toolCallId: "c1", toolName: "bash", args: { command: "ls" } };
+  log.apply(start as AgentSessionEvent);
+  expect(log.items).toMatchObject([{ state: "running", startedAt: 0 }]);
+  let answer = (_yes: boolean) => {};
+  const asked = log.whileAsked("c1", new Promise<boolean>((resolve) => (answer = resolve)));
+  expect(log.items).toMatchObject([{ state: "waiting", startedAt: undefined }]);
+  now = 30_000;
+  answer(true);
+  expect(await asked).toBe(true);
+  expect(log.items).toMatchObject([{ state: "running", startedAt: 30_000 }]);
+});
+
 describe("the blocks of a resumed session", () => {
   it("are all of a short one", () => {
     const log = new ChatLog(() => 0);

@@ -22,7 +22,7 @@ export interface ToolItem {
   /** Waiting for its turn, or for the rest of its arguments. */
   state: "waiting" | "running" | "done" | "failed";
   result?: ToolOutcome;
-  startedAt?: number;
+  startedAt?: number | undefined;
   endedAt?: number;
   /** How what it proposed has ended; absent: it waits. Empty: it is not known here. */
   outcome?: string;
@@ -72,6 +72,16 @@ export class ChatLog {
     for (const message of messages.slice(from)) this.#message(message);
     for (const [id, item] of this.#proposals) if (!pendingIds.includes(id)) this.#conclude(item, "");
     this.#settle();
+  }
+
+  /** While the user is asked about a call it does not run, and its time does not count. */
+  async whileAsked<T>(callId: string, question: Promise<T>): Promise<T> {
+    this.#change(callId, { state: "waiting", startedAt: undefined });
+    try {
+      return await question;
+    } finally {
+      this.#change(callId, { state: "running", startedAt: this.#now() });
+    }
   }
 
   /** These still wait: a session that is resumed learns it after its messages. */

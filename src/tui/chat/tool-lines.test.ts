@@ -53,6 +53,34 @@ const proposal: ToolItem = {
   isFinal: true,
 };
 
+describe("output", () => {
+  const numbered = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}`).join("\n");
+  const call = (name: string, text: string): ToolItem => ({
+    ...{ kind: "tool", callId: "c", name, args: {}, state: "done", isFinal: true },
+    result: { content: [{ type: "text", text }], details: undefined },
+  });
+
+  it("is folded to its first rows, and of a command to its last", () => {
+    expect(drawn(call("find", numbered(12)), 40).slice(2)).toEqual([
+      ...[1, 2, 3, 4, 5, 6, 7, 8].map((line) => ` │ ${line}`),
+      " │ … 4 more lines (ctrl+o)",
+    ]);
+    for (const name of ["bash", "!", "!!"])
+      expect(drawn(call(name, numbered(12)), 40).slice(2)).toEqual([
+        " │ … 4 earlier lines (ctrl+o)",
+        ...[5, 6, 7, 8, 9, 10, 11, 12].map((line) => ` │ ${line}`),
+      ]);
+    expect(drawn(call("bash", numbered(12)), 40, true)).toHaveLength(14);
+  });
+
+  it("is not folded for one row, and a long line counts as the rows that it takes", () => {
+    expect(drawn(call("bash", numbered(9)), 40).at(2)).toBe(" │ 1");
+    const long = drawn(call("find", "x".repeat(36 * 20)), 40).slice(2);
+    expect(long).toHaveLength(9);
+    expect(long.at(-1)).toBe(" │ … 12 more lines (ctrl+o)");
+  });
+});
+
 describe("a call that changes files", () => {
   it("tells its figures, that it is proposed, and the changed lines of each file, folded", () => {
     const [, title = "", file = ""] = toolLines(proposal, look(), 80);

@@ -9,7 +9,9 @@ import type { ChatLook } from "./chat-look.js";
 import { resolveLines, resolveTitle } from "./resolve-lines.js";
 import { pendingIdOf } from "./result-details.js";
 
-const maxFoldedLines = 8;
+const maxFoldedRows = 8;
+/** Their end says what came of them: the failure, the exit code, what was staged. */
+const commandNames = new Set(["bash", "!", "!!"]);
 
 export function toolLines(item: ToolItem, look: ChatLook, width: number): string[] {
   return ["", titleLine(item, look, width), ...bodyLines(item, look, width)];
@@ -57,24 +59,39 @@ function spinner(frames: readonly string[], now: number): string {
   return frames[Math.floor(now / 100) % frames.length] ?? "…";
 }
 
-function outputLines({ result, state }: ToolItem, { theme, areToolsUnfolded }: ChatLook, width: number): string[] {
+function outputLines({ name, result, state }: ToolItem, look: ChatLook, width: number): string[] {
+  const { theme, areToolsUnfolded } = look;
   const text = result?.content
     .map((block) => (block.type === "text" ? block.text : `[image: ${block.mimeType}]`))
     .join("\n");
   if (!text?.trim()) return [];
   const lines = sanitizeForTerminal(text.trimEnd()).split("\n");
-  const shown = areToolsUnfolded ? lines : lines.slice(0, maxFoldedLines);
-  const rest = lines.length - shown.length;
   const colour = state === "failed" ? "error" : "toolOutput";
+  const rowsOf = (line: string) =>
+    wrapTextWithAnsi(line.replaceAll("\t", "    "), Math.max(1, width - 4)).map((row) => paintLine(row, theme, colour));
+  const rows = areToolsUnfolded
+    ? lines.flatMap(rowsOf)
+    : foldedRows(lines, { rowsOf, isEnd: commandNames.has(name), theme });
   const edge = theme.fg("border", "│");
-  return [
-    ...shown.flatMap((line) =>
-      wrapTextWithAnsi(line.replaceAll("\t", "    "), Math.max(1, width - 4)).map(
-        (each) => ` ${edge} ${paintLine(each, theme, colour)}`,
-      ),
-    ),
-    ...(rest > 0 ? [` ${edge} ${theme.fg("muted", `… ${rest} more line${rest === 1 ? "" : "s"} (ctrl+o)`)}`] : []),
-  ];
+  return rows.map((row) => ` ${edge} ${row}`);
+}
+
+interface Fold {
+  rowsOf(line: string): string[];
+  /** The last rows are kept, not the first. */
+  readonly isEnd: boolean;
+  readonly theme: ChatLook["theme"];
+}
+
+/** Only the lines that may be seen are wrapped. */
+function foldedRows(lines: readonly string[], { rowsOf, isEnd, theme }: Fold): string[] {
+  const near = isEnd ? lines.slice(-maxFoldedRows - 1) : lines.slice(0, maxFoldedRows + 1);
+  const rows = near.flatMap(rowsOf);
+  // One row is as long as the words that would stand for it.
+  if (near.length === lines.length && rows.length <= maxFoldedRows + 1) return rows;
+  const rest = lines.length - near.length + rows.length - maxFoldedRows;
+  const note = theme.fg("muted", `… ${rest} ${isEnd ? "earlier" : "more"} line${rest === 1 ? "" : "s"} (ctrl+o)`);
+  return isEnd ? [note, ...rows.slice(-maxFoldedRows)] : [...rows.slice(0, maxFoldedRows), note];
 }
 
 /** The lines of a preview are told by their sign too. */

@@ -79,14 +79,16 @@ export class TerminalUI {
 
   readonly askCall = async (question: CallQuestion): Promise<CallAnswer> => {
     const app = await this.#attached;
-    return askCall(this.questions, this.#place(app), { ...question, directory: app.access.directory });
+    const answer = askCall(this.questions, this.#place(app), { ...question, directory: app.access.directory });
+    return app.chat.whileAsked(question.toolCallId, answer);
   };
 
   readonly askEscalation = async (question: EscalationQuestion): Promise<boolean> => {
     const app = await this.#attached;
     const cwd = question.cwd === app.session.cwd ? app.access.directory : question.cwd;
     const lines = escalationLines({ ...question, cwd });
-    return askEscalation(this.questions, this.#place(app), { lines, signal: question.signal });
+    const answer = askEscalation(this.questions, this.#place(app), { lines, signal: question.signal });
+    return app.chat.whileAsked(question.toolCallId, answer);
   };
 
   readonly askHost = async (host: string, signal: AbortSignal): Promise<HostAnswer> =>

@@ -24,6 +24,8 @@ export interface ListPickerOptions<T> {
   readonly filtersAfterSlash?: boolean;
   /** How many rows the terminal has. */
   screenRows(): number;
+  /** Another row is selected now. */
+  onSelected?(value: T): void;
   choose(value: T): void;
   cancel(): void;
   /** A key of this list, before any other meaning; true when it was used. */
@@ -72,6 +74,13 @@ export class ListPicker<T> implements Component {
   }
 
   handleInput(data: string): void {
+    const before = this.list.selected?.value;
+    this.#press(data);
+    const now = this.list.selected?.value;
+    if (now !== undefined && now !== before) this.#options.onSelected?.(now);
+  }
+
+  #press(data: string): void {
     const { list } = this;
     const keys = getKeybindings();
     if (this.#options.onKey?.(data, list.selected) && !(this.#options.filtersAfterSlash && this.#isFiltering)) return;

@@ -14,6 +14,17 @@ describe("a list", () => {
     expect(list.index).toBe(0);
   });
 
+  it("selects the first that is called so, before one that only its detail matches", () => {
+    const list = new ListState([
+      { value: 1, text: "auto", detail: "by the terminal" },
+      { value: 2, text: "mine" },
+    ]);
+    list.setFilter("mi");
+    expect([list.found.length, list.selected?.value]).toEqual([2, 2]);
+    list.setFilter("terminal");
+    expect(list.selected?.value).toBe(1);
+  });
+
   it("goes round by one, and stops at the ends by pages", () => {
     const list = new ListState(rows("a", "b", "c"), (value) => value === "b");
     expect(list.selected?.text).toBe("b");

@@ -62,10 +62,12 @@ export class ListState<T> {
     else this.#at = Math.max(0, Math.min(last, this.#at + by));
   }
 
+  /** The first row that is called so is selected, before one that only its detail matches. */
   setFilter(text: string): void {
     this.#filter = text;
-    this.#search();
-    this.#at = 0;
+    const words = this.#search();
+    const named = this.#found.findIndex((row) => hasAll(row.text, words));
+    this.#at = Math.max(0, named);
   }
 
   /** The rows to show where so many fit, and where they begin: the selected one is among them. */
@@ -75,16 +77,20 @@ export class ListState<T> {
   }
 
   /** Every word of the filter occurs in the row. */
-  #search(): void {
+  #search(): readonly string[] {
     const words = this.#filter
       .toLowerCase()
       .split(/\s+/)
       .filter((word) => word !== "");
-    if (words.length === 0) this.#found = this.#rows;
-    else
-      this.#found = this.#rows.filter(({ text, detail = "", search = "" }) => {
-        const all = `${text} ${detail} ${search}`.toLowerCase();
-        return words.every((word) => all.includes(word));
-      });
+    this.#found =
+      words.length === 0
+        ? this.#rows
+        : this.#rows.filter(({ text, detail = "", search = "" }) => hasAll(`${text} ${detail} ${search}`, words));
+    return words;
   }
+}
+
+function hasAll(text: string, words: readonly string[]): boolean {
+  const lower = text.toLowerCase();
+  return words.every((word) => lower.includes(word));
 }

@@ -1,13 +1,11 @@
 // `/theme`: each theme is shown while it is selected. Enter stores the choice in the user's configuration, Esc goes back.
 
-import { SelectList } from "@earendil-works/pi-tui";
-import { GalleyError } from "../../base/errors.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
 import type { TerminalApp } from "../terminal-app.js";
 import type { ThemeControl } from "../theme/apply-theme.js";
 import { themeNames } from "../theme/choose-theme.js";
-import { selectListTheme } from "../theme/component-themes.js";
+import { ListPicker } from "./list-picker.js";
 
-const maxVisible = 8;
 const described: Readonly<Record<string, string>> = { auto: "by the terminal's background" };
 
 /** `named`: what stands after `/theme`; empty: the picker. */
@@ -30,17 +28,22 @@ export async function chooseThemeBy(app: TerminalApp, control: ThemeControl, nam
     return store(named);
   }
   const before = control.name;
-  const items = names.map((name) => ({ value: name, label: name, description: described[name] ?? "" }));
-  const list = new SelectList(items, maxVisible, selectListTheme(app.theme));
-  list.setSelectedIndex(Math.max(0, names.indexOf(before)));
-  list.onSelectionChange = ({ value }) => void use(value);
-  list.onCancel = () => {
-    app.showDialog(undefined);
-    use(before);
-  };
-  list.onSelect = ({ value }) => {
-    app.showDialog(undefined);
-    void store(value).catch((error: unknown) => app.notice("error", String(error)));
-  };
-  app.showDialog(list);
+  const picker = new ListPicker(app.theme, {
+    title: "Theme",
+    hints: () => ["enter choose · esc back", `stored in ${app.access.settings.path}`, "type to filter"],
+    empty: "There are no themes.",
+    rows: names.map((name) => ({ value: name, text: name, detail: described[name] ?? "" })),
+    isSelected: (name) => name === before,
+    screenRows: () => app.screen.terminal.rows,
+    onSelected: (name) => void use(name),
+    choose(name) {
+      app.showDialog(undefined);
+      void store(name).catch((error: unknown) => app.notice("error", messageOf(error)));
+    },
+    cancel() {
+      app.showDialog(undefined);
+      use(before);
+    },
+  });
+  app.showDialog(picker);
 }

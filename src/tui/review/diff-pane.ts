@@ -29,6 +29,8 @@ export class DiffPane {
   readonly #read = new Map<number, number>();
   /** The item that was found last. */
   #found: number | undefined;
+  /** Of each line that was drawn last. */
+  #drawnUnits: number[] = [];
   #tokens: ((file: string, text: string) => readonly Token[]) | undefined;
 
   constructor(theme: Theme, draw: () => void) {
@@ -65,6 +67,7 @@ export class DiffPane {
       visible = this.#scroll.visible(rows, size.rows);
     }
     const lines: string[] = [];
+    this.#drawnUnits = [];
     for (const { item, from, to } of visible) {
       const drawn = rows.at(item);
       this.#note(item, { from, to, height: drawn.rows.length }, () => {
@@ -72,10 +75,17 @@ export class DiffPane {
       });
       const unit = items[item]?.unit ?? 0;
       const isFirst = rows.options.layout.starts[unit] === item || items[item]?.kind === "hunk";
+      const isFound = state.mode.kind === "find" && item === this.#found;
       for (const [index, text] of drawn.rows.slice(from, to).entries())
-        lines.push(`${this.#edge(state, { unit, isFirst: isFirst && index + from === 0 })}${text}`);
+        lines.push(`${this.#edge(state, { unit, isFirst: isFirst && index + from === 0, isFound })}${text}`);
+      this.#drawnUnits.push(...drawn.rows.slice(from, to).map(() => unit));
     }
     return { lines, state };
+  }
+
+  /** The hunk of a line that was drawn last. */
+  unitAt(line: number): number | undefined {
+    return this.#drawnUnits[line];
   }
 
   scroll(state: ReviewState, { by, direction }: Extract<Wish, { kind: "scroll" }>): ReviewState {
@@ -150,9 +160,10 @@ export class DiffPane {
     return this.#rows;
   }
 
-  #edge(state: ReviewState, { unit, isFirst }: { unit: number; isFirst: boolean }): string {
+  #edge(state: ReviewState, { unit, isFirst, isFound }: { unit: number; isFirst: boolean; isFound: boolean }): string {
     const isHere = unit === state.unit && state.tab === "pending";
     const cursor = isHere ? this.#theme.fg("accent", state.pane === "diff" ? "▌" : "▏") : " ";
+    if (isFound) return `${cursor}${this.#theme.fg("warning", "›")}`;
     return `${cursor}${isFirst && state.marks.has(unit) ? this.#theme.fg("accent", "●") : " "}`;
   }
 

@@ -22,17 +22,30 @@ export interface Drawing {
 
 const wideColumns = 120;
 
-export function drawReview(given: ReviewState, drawing: Drawing): { lines: string[]; state: ReviewState } {
+/** Where the list and the diff were drawn, for a click. Rows are those of the screen. */
+export interface DrawnPlaces {
+  readonly top: number;
+  readonly rows: number;
+  /** 0: no list is shown. */
+  readonly listColumns: number;
+}
+
+export function drawReview(
+  given: ReviewState,
+  drawing: Drawing,
+): { lines: string[]; state: ReviewState; places: DrawnPlaces } {
   const { columns, rows, theme, now } = drawing;
   const before: ReviewState = { ...given, isWide: columns >= wideColumns };
   const last = lastLines(before, columns).map((line) => theme.fg("accent", line));
   const around = [...messageLines(before, { columns, theme }), tabsLine(before, { columns, theme }), ...last];
-  const tip = drawing.tip === undefined ? [] : wrapTextWithAnsi(` ${drawing.tip}`, columns);
+  const tip =
+    drawing.tip === undefined ? [] : wrapTextWithAnsi(drawing.tip, Math.max(1, columns - 2)).map((line) => ` ${line}`);
   const height = Math.max(1, rows - 1 - tip.length - around.length);
   const { lines, state } = body(before, { ...drawing, rows: height });
   const filled = Array.from({ length: height }, (_, index) => lines[index] ?? "");
   const above = [titleLine(state, { columns, now, theme }), ...tip.map((line) => theme.fg("warning", line))];
-  return { lines: [...above, ...filled, ...around].slice(0, rows), state };
+  const places = { top: above.length, rows: height, listColumns: listColumns(state, columns) };
+  return { lines: [...above, ...filled, ...around].slice(0, rows), state, places };
 }
 
 function body(state: ReviewState, drawing: Drawing): { lines: string[]; state: ReviewState } {
@@ -41,7 +54,7 @@ function body(state: ReviewState, drawing: Drawing): { lines: string[]; state: R
     return { lines: inColumns(helpLines(state), { columns, rows, from: state.mode.from }), state };
   const list = (width: number) => listLines(state, { columns: width, rows, theme, now });
   if (!state.isWide) return state.pane === "list" ? { lines: list(columns), state } : diff(state, drawing, columns);
-  const width = Math.min(52, Math.max(36, Math.floor(columns * 0.3)));
+  const width = listColumns(state, columns);
   const right = diff(state, drawing, columns - width - 1);
   const left = list(width);
   const lines = Array.from({ length: rows }, (_, index) => {
@@ -50,6 +63,11 @@ function body(state: ReviewState, drawing: Drawing): { lines: string[]; state: R
     return `${text}${fill}${theme.fg("border", "│")}${right.lines[index] ?? ""}`;
   });
   return { lines, state: right.state };
+}
+
+function listColumns({ isWide, pane }: ReviewState, columns: number): number {
+  if (!isWide) return pane === "list" ? columns : 0;
+  return Math.min(52, Math.max(36, Math.floor(columns * 0.3)));
 }
 
 function diff(state: ReviewState, drawing: Drawing, columns: number): { lines: string[]; state: ReviewState } {

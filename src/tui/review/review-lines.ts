@@ -8,7 +8,7 @@ import { stateSigns } from "../../render/look.js";
 import type { Theme } from "../../sdk/index.js";
 import { cutTo } from "../cut-to.js";
 import { keyOf, type ReviewAct, reviewKeys } from "./review-keys.js";
-import { listRows, selectedRow } from "./review-list.js";
+import { firstShown, listRows, selectedRow } from "./review-list.js";
 import type { ReviewState } from "./review-model.js";
 import { shortened } from "./review-rows.js";
 import { scopeOf, selectedAction } from "./review-scope.js";
@@ -53,7 +53,7 @@ export function listLines(state: ReviewState, look: ListLook): string[] {
   const selected = shownRow(state);
   if (rows.length === 0)
     return [look.theme.fg("muted", state.tab === "pending" ? " Nothing pending." : " No change is kept here.")];
-  const first = Math.max(0, Math.min(selected - Math.floor(look.rows / 2), rows.length - look.rows));
+  const first = firstShown(state, { selected, room: look.rows });
   return rows.slice(first, first + look.rows).map((row, index) => {
     const text =
       state.tab === "changes"
@@ -68,7 +68,7 @@ export function listLines(state: ReviewState, look: ListLook): string[] {
 }
 
 /** While the diff has the keyboard, the list shows which file it is at. */
-function shownRow(state: ReviewState): number {
+export function shownRow(state: ReviewState): number {
   const file = state.doc?.units[state.unit]?.file;
   if (state.pane === "list" || state.tab !== "pending" || file === undefined) return selectedRow(state);
   return selectedRow({ ...state, listFile: file });

@@ -28,13 +28,21 @@ export function selectedRow(state: ReviewState): number {
   return rows.findIndex((row) => row.key === key && (state.tab === "changes" || row.file === state.listFile));
 }
 
+/** The first row that is shown where so many have room: the selected one is among them. */
+export function firstShown(state: ReviewState, { selected, room }: { selected: number; room: number }): number {
+  return Math.max(0, Math.min(selected - Math.floor(room / 2), listRows(state).length - room));
+}
+
 const listPage = 10;
 
 export function moveInList(state: ReviewState, by: "line" | "page" | "end", direction: -1 | 1): Pressed {
   const rows = listRows(state);
   const at = selectedRow(state);
   const step = by === "line" ? 1 : by === "page" ? listPage : rows.length;
-  const next = rows[Math.min(rows.length - 1, Math.max(0, at + direction * step))];
+  return selectRow(state, rows[Math.min(rows.length - 1, Math.max(0, at + direction * step))]);
+}
+
+export function selectRow(state: ReviewState, next: ListRow | undefined): Pressed {
   if (!next) return { state };
   if (state.tab === "changes") return { state: { ...state, changeId: next.key }, wish: { kind: "load" } };
   if (next.key !== state.actionKey) return { state: selectAction(state, next.key), wish: { kind: "load" } };

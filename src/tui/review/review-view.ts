@@ -6,8 +6,9 @@ import type { Theme } from "../../sdk/index.js";
 import type { ApplyAnswer, ApplyQuestion } from "../../sdk/review/apply-questions.js";
 import type { ReviewSource } from "../../sdk/review/review-source.js";
 import type { FullView } from "../full-screen.js";
+import { click } from "./click.js";
 import { DiffPane } from "./diff-pane.js";
-import { drawReview } from "./draw-review.js";
+import { type DrawnPlaces, drawReview } from "./draw-review.js";
 import { keyName } from "./key-name.js";
 import { closureDoc, ReviewDoc } from "./review-doc.js";
 import type { ReviewKeyTable } from "./review-keys.js";
@@ -59,6 +60,7 @@ export class ReviewView implements FullView {
   #state: ReviewState;
   #asked: Asked | undefined;
   #refreshing = Promise.resolve();
+  #places: DrawnPlaces | undefined;
   #isDue = false;
   #isOpen = true;
   #lastLeave = Number.NEGATIVE_INFINITY;
@@ -157,7 +159,15 @@ export class ReviewView implements FullView {
       tip: this.#host.tip?.(),
     });
     this.#state = drawn.state;
+    this.#places = drawn.places;
     return drawn.lines;
+  }
+
+  handleClick(column: number, row: number): void {
+    if (!this.#isOpen || !this.#places) return;
+    const { state, wish } = click(this.#state, { column, row, places: this.#places, pane: this.#pane });
+    this.#state = state;
+    if (wish) this.#report(this.#fulfil(wish));
   }
 
   handleInput(data: string): void {
@@ -295,9 +305,13 @@ export class ReviewView implements FullView {
     const text = withoutRest(await source.decide(decision));
     this.#state = { ...this.#state, busy: undefined };
     await this.refresh();
-    this.#say("info", text);
     const { gone } = this.#state;
-    const [head = ""] = text.split("\n");
+    const along = decision.withDeps ? ` With it: ${scope.also.map(({ key }) => key).join(", ")}.` : "";
+    const head = `${text.split("\n")[0]}${along}`;
+    this.#say(
+      "info",
+      text.replace(/^.*/, () => head),
+    );
     this.#host.decided?.(head);
     if (gone?.key === decision.key) this.#state = { ...this.#state, gone: { ...gone, text: head } };
     else {

@@ -99,6 +99,27 @@ describe.skipIf(!tmuxVersion)(`commands${tmuxVersion ? "" : ` (${withoutTmux})`}
     await terminal.shows("No model nonsense with a key. /model lists those that can be used.");
   });
 
+  it("show each theme while it is selected, and store the one that is chosen", async () => {
+    const rig = await createTerminalRig([], { args: [] });
+    const { terminal } = rig;
+    await terminal.shows("acme/scripted");
+    terminal.write("/theme");
+    terminal.keys("Enter");
+    await terminal.shows(/Theme\n[\s\S]*stored in ~\/\.galley\/agent\/config\.yml/);
+    terminal.write("high");
+    await terminal.shows("› high-contrast");
+    terminal.keys("Escape");
+    await terminal.until((screen) => !screen.includes("Theme"));
+    expect(existsSync(join(rig.agentDir, "config.yml"))).toBe(false);
+    terminal.write("/theme");
+    terminal.keys("Enter");
+    await terminal.shows("› auto");
+    terminal.write("light");
+    terminal.keys("Enter");
+    await terminal.shows("Theme light, stored in ~/.galley/agent/config.yml.");
+    expect(readFileSync(join(rig.agentDir, "config.yml"), "utf8")).toContain("theme: light");
+  });
+
   it("ask before they leave a run, and Ctrl-C stops it", async () => {
     const gate = new Gate();
     const rig = await createTerminalRig(

@@ -156,6 +156,7 @@ describe.skipIf(!tmuxVersion)(`the editor${tmuxVersion ? "" : ` (${withoutTmux})
     await terminal.shows("[image #1: a dot.png]");
     terminal.keys("Enter");
     await terminal.shows("A dot.");
+    expect(terminal.screen).toContain("acme/scripted takes no images. It is told that one was left out.");
     const said = rig.sessions()[0]?.find(({ message }) => message?.role === "user")?.message?.content;
     expect(textOf(said)).toContain("[image #1: a dot.png]");
     expect(JSON.stringify(said)).toContain("image");

@@ -221,7 +221,7 @@ describe.skipIf(!tmuxVersion)(`a real terminal${tmuxVersion ? "" : ` (${withoutT
     await terminal.shows("Step 6 of 6.");
     await terminal.shows("Y apply 1 hunk in 1 file");
     terminal.keys("Y");
-    await terminal.shows("The file is as it was. That was the tour");
+    await terminal.shows("The change is taken back. That was the tour");
     expect(cart()).toBe(before);
     terminal.keys("q");
     await terminal.until(() => terminal.fact("alternate_on") === "0", { what: "the conversation" });

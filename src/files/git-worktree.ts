@@ -2,9 +2,27 @@
 // file of the project names it, and a project must not choose a writable place: so that place must name the project too.
 
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { isWithin } from "./paths/resolve-path.js";
 
 const maxPointerBytes = 8192;
+
+/**
+ * What git must write outside of these roots, because some of them are linked worktrees. Looked up at this moment. All
+ * paths are canonical.
+ */
+export function worktreeRepositories(roots: readonly string[]): string[] {
+  const found = roots.map(commonGitDirectory).filter((path) => path !== undefined);
+  return [...new Set(found)].filter((path) => !roots.some((root) => isWithin(path, root)));
+}
+
+/**
+ * Those of them that a staged command may write: what is protected in a git directory is known by the name `.git` in its
+ * path, and a bare repository has none.
+ */
+export function stagedRepositories(roots: readonly string[]): string[] {
+  return worktreeRepositories(roots).filter((path) => basename(path) === ".git");
+}
 
 /** Canonical; undefined where `root` is no linked worktree, or where the two do not point at each other. */
 export function commonGitDirectory(root: string): string | undefined {

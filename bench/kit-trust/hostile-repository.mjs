@@ -31,7 +31,7 @@ function writeKind(name, { base, repo, home }, markers) {
     parentTrustFile: trustFile([home, dirname(repo), base, "/"]),
   });
   const free = Object.entries(files).filter(([path]) => isFree(repo, path));
-  if (files[".git"] !== undefined) rmSync(join(repo, ".git"), { recursive: true, force: true, maxRetries: 40, retryDelay: 50 });
+  if (files[".git"] !== undefined) rmSync(join(repo, ".git"), { recursive: true, force: true });
   for (const [path, text] of free) writeBelow(repo, { [path]: text });
   for (const path of (kind.fifos ?? []).filter((path) => isFree(repo, path))) {
     mkdirSync(dirname(join(repo, path)), { recursive: true });

@@ -1,6 +1,6 @@
 // What git's index says: which content and mode each path has. The rest of it is what git remembers of files on the disk
 // (times, inodes, owners, sizes), and caches. `git status` rewrites that part after every change of a file, and an undo
-// must not take it for somebody's work.
+// must not take that for another program's work.
 
 import { createHash } from "node:crypto";
 import { isGitData } from "../files/paths/git-data.js";

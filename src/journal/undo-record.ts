@@ -8,6 +8,7 @@ import { inLanes } from "../base/in-lanes.js";
 import { isObject } from "../base/json.js";
 import type { DiskStat } from "../files/disk/disk.js";
 import type { OldContent, UndoFile, UndoHeader, UndoRecord } from "../preview/change-writer.js";
+import { indexMeaning } from "../preview/git-index.js";
 import { undoneIn } from "../preview/plan.js";
 import type { ChangeDisk } from "./change-set.js";
 import { failingFor, ignoring, staleError } from "./failures.js";
@@ -91,7 +92,12 @@ async function bytesNow(
 
 function linesOf(op: PreparedOp, before: StoredFile["before"]): Uint8Array {
   const { kind, path, shownPath, after, from, shownFrom = shownPath } = op;
-  const marks = { ...leftType(typesOf(op).after), ...(op.isProtected ? { protected: true as const } : {}) };
+  const meaning = op.bytes && indexMeaning(path, op.bytes);
+  const marks = {
+    ...leftType(typesOf(op).after),
+    ...(op.isProtected ? { protected: true as const } : {}),
+    ...(meaning === undefined ? {} : { meaning }),
+  };
   const line = (file: StoredFile) => encodeRecord({ type: "file", ...file });
   if (kind !== "respell") return line({ kind, path, shownPath, before, after, ...marks });
   const old = { kind: "delete", path: from ?? path, shownPath: shownFrom, before, after: null } as const;
@@ -125,18 +131,20 @@ interface StoredFile {
   /** Of what is left. A line's own type is `file`, whatever it is about. */
   leaves?: UndoFile["type"];
   protected?: true;
+  meaning?: string;
 }
 
 function leftType(type: UndoFile["type"]): Pick<StoredFile, "leaves"> {
   return type === undefined || type === usualType ? {} : { leaves: type };
 }
 
-function fileOf({ kind, path, shownPath, before, after, leaves, protected: isProtected }: StoredFile): UndoFile {
+function fileOf({ kind, path, shownPath, before, after, leaves, meaning, ...marks }: StoredFile): UndoFile {
   const old = before && { ...before, bytes: Buffer.from(before.bytes, "base64") };
   return {
     ...{ kind, path, shownPath, before: old, afterHash: after },
     ...(leaves ? { type: leaves } : {}),
-    ...(isProtected ? { protected: true } : {}),
+    ...(marks.protected ? { protected: true } : {}),
+    ...(meaning === undefined ? {} : { afterMeaning: meaning }),
   };
 }
 

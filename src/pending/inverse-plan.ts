@@ -3,6 +3,7 @@
 
 import { contentHash } from "../base/file-type.js";
 import type { ChangeWriter, FileSeen, OldContent, UndoFile, UndoRecord } from "../preview/change-writer.js";
+import { indexMeaning } from "../preview/git-index.js";
 import { type PlannedChange, typeMember } from "../preview/plan.js";
 import { filesToUndo } from "./undone-files.js";
 
@@ -28,9 +29,10 @@ export async function inversePlan(
   const different: FileDifference[] = [];
   for (const record of records) {
     const left = filesToUndo(record, all);
-    for (const file of left.length > 0 ? left : record.files) {
-      const newer = reached.get(file.path);
-      const now = newer ? undefined : await look(file.path, file.afterHash);
+    for (const recorded of left.length > 0 ? left : record.files) {
+      const newer = reached.get(recorded.path);
+      const found = newer ? undefined : await look(recorded.path, recorded.afterHash);
+      const { file, now } = asGitLeft(recorded, found);
       const how = newer ? howBetween(file, newer) : howChanged(file, now);
       if (how !== undefined) different.push({ path: file.shownPath, how });
       reached.set(file.path, file);
@@ -40,6 +42,14 @@ export async function inversePlan(
   // A file that they made and removed again is neither there now nor will it be.
   const changes = [...planned.values()].filter(({ kind, stamp }) => kind !== "delete" || stamp.exists);
   return { changes, different };
+}
+
+/** An index that git has only refreshed since is as the change left it. */
+function asGitLeft(file: UndoFile, now: FileSeen | undefined): { file: UndoFile; now: FileSeen | undefined } {
+  const { path, afterMeaning } = file;
+  if (!now || now.isAsLeft || now.isOther || afterMeaning === undefined) return { file, now };
+  if (indexMeaning(path, now.bytes) !== afterMeaning) return { file, now };
+  return { file: { ...file, afterHash: contentHash(now.type, now.bytes) }, now: { ...now, isAsLeft: true } };
 }
 
 /** Between two of the changes: the newer one did not find what the older one had left. */

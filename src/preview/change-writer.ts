@@ -118,6 +118,8 @@ export interface UndoFile {
   readonly before: OldContent | null;
   /** What the change left there: a hash, or null for nothing. */
   readonly afterHash: string | null;
+  /** What git's index said that it left there (`indexMeaning`): git itself rewrites the rest of that file. */
+  readonly afterMeaning?: string;
   /** Of what it left; default: a regular file. */
   readonly type?: FileType;
   /** Only the user's own word wrote it, and only that takes it back. */

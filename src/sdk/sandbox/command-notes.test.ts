@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { confinedNotes } from "./command-notes.js";
 
-const onDisk = { isStaged: false, mode: "workspace" } as const;
+const onDisk = { mayEscalate: true, mode: "workspace" } as const;
 const end = (printed: string, exitCode = 1) => ({ exitCode, printed });
 
 describe("what is told of a confined command", () => {
@@ -26,14 +26,14 @@ describe("what is told of a confined command", () => {
     expect(confinedNotes(end(printed), onDisk)).toEqual([
       `The sandbox may be the cause: ${what}. Ask with escalate, or the user can set ${key}.`,
     ]);
-    expect(confinedNotes(end(printed), { isStaged: true, mode: "workspace" })).toEqual([
+    expect(confinedNotes(end(printed), { mayEscalate: false, mode: "workspace" })).toEqual([
       `The sandbox may be the cause: ${what}. The user can set ${key}.`,
     ]);
     expect(confinedNotes(end(printed, 0), onDisk)).toEqual([]);
   });
 
   it("does not name roots where nothing can be written", () => {
-    expect(confinedNotes(end("sh: a: Read-only file system"), { isStaged: true, mode: "read-only" })).toEqual([
+    expect(confinedNotes(end("sh: a: Read-only file system"), { mayEscalate: false, mode: "read-only" })).toEqual([
       "The sandbox may be the cause: only temporary files can be written. The user can set access.",
     ]);
   });

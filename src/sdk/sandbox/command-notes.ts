@@ -6,8 +6,8 @@ import type { CommandEnd } from "../../tools/confinement.js";
 import { count } from "../../tools/output/text.js";
 
 export interface NoteContext {
-  /** It ran in the view: escalation is refused there. */
-  readonly isStaged: boolean;
+  /** The model can ask with `escalate`: not in the view, which a yes would bypass, nor for a command of the user. */
+  readonly mayEscalate: boolean;
   readonly mode: BoxRules["mode"];
 }
 
@@ -52,14 +52,13 @@ const causes: readonly {
   },
 ];
 
-function causeNotes({ exitCode, printed, report }: CommandEnd, { isStaged, mode }: NoteContext): string[] {
+function causeNotes({ exitCode, printed, report }: CommandEnd, { mayEscalate, mode }: NoteContext): string[] {
   if (exitCode === 0) return [];
   const isBlocked = (report?.blocked.length ?? 0) > 0;
   const cause = isBlocked
     ? { what: "a host is not allowed", key: "bash.hosts" }
     : causes.find(({ sign, only }) => sign.test(printed) && (only ?? mode) === mode);
   if (!cause) return [];
-  // In the view a yes would bypass it.
-  const way = isStaged ? `The user can set ${cause.key}.` : `Ask with escalate, or the user can set ${cause.key}.`;
+  const way = mayEscalate ? `Ask with escalate, or the user can set ${cause.key}.` : `The user can set ${cause.key}.`;
   return [`The sandbox may be the cause: ${cause.what}. ${way}`];
 }

@@ -52,7 +52,7 @@ export async function runStaged<End extends CommandEnd>(
       ...(dropped === undefined ? {} : { dropped }),
     });
     const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
-    const lines = [...confinedNotes(end, { isStaged: true, mode }), ...(hint === undefined ? [] : [hint]), text];
+    const lines = [...confinedNotes(end, { mayEscalate: false, mode }), ...(hint === undefined ? [] : [hint]), text];
     const id = pendingId === undefined ? {} : { pendingId };
     const staged = { ...id, files: await stagedFiles(changes), notStaged, kept, view: view.mechanism };
     return { end, notes: { lines, staged } };

@@ -48,17 +48,22 @@ export class SessionCommands implements Confinement {
   async run<End extends CommandEnd>(wish: CommandWish, start: (place: CommandPlace) => Promise<End>): Ran<End> {
     const { sandbox } = this.#deps;
     const isOutside = wish.toolCallId !== undefined && sandbox.takeOutside(wish.toolCallId);
-    if (wish.isUnsandboxed || isOutside) return this.#onDisk({ kind: "unconfined" }, start);
+    if (wish.isUnsandboxed || isOutside) return this.#onDisk(wish, { kind: "unconfined" }, start);
     const placement = await sandbox.place({ stage: wish.stage ?? false });
     if (placement.kind === "staged") return this.#staged(wish, start, placement.mode);
-    return this.#onDisk(placement.kind === "bypassing" ? placement.onDisk : placement, start);
+    return this.#onDisk(wish, placement.kind === "bypassing" ? placement.onDisk : placement, start);
   }
 
-  async #onDisk<End extends CommandEnd>(how: OnDisk, start: (place: CommandPlace) => Promise<End>): Ran<End> {
+  async #onDisk<End extends CommandEnd>(
+    { toolCallId }: CommandWish,
+    how: OnDisk,
+    start: (place: CommandPlace) => Promise<End>,
+  ): Ran<End> {
     if (how.kind === "refused") throw new GalleyError("unsupported", how.text);
     if (how.kind === "unconfined") return { end: await start({}), notes: { lines: [] } };
     const end = await start({ box: await this.#deps.box({ mode: how.mode }) });
-    return { end, notes: { lines: confinedNotes(end, { isStaged: false, mode: how.mode }) } };
+    const mayEscalate = toolCallId !== undefined;
+    return { end, notes: { lines: confinedNotes(end, { mayEscalate, mode: how.mode }) } };
   }
 
   async #staged<End extends CommandEnd>(

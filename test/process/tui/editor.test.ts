@@ -36,9 +36,9 @@ describe.skipIf(!tmuxVersion)(`the editor${tmuxVersion ? "" : ` (${withoutTmux})
     await terminal.shows("acme/scripted");
     terminal.write("!echo one two; seq 12");
     terminal.keys("Enter");
-    await terminal.shows(/● !\s+echo one two[\s\S]*│ one two[\s\S]*… \d more lines \(ctrl\+o\)/);
+    await terminal.shows(/● !\s+echo one two[\s\S]*│ … \d earlier lines \(ctrl\+o\)[\s\S]*│ 12/);
     terminal.keys("C-o");
-    await terminal.shows("│ 12");
+    await terminal.shows("│ one two");
     terminal.write("!!echo sotto voce; exit 3");
     terminal.keys("Enter");
     await terminal.shows(/✗ !!\s+echo sotto voce[\s\S]*exit code 3/);

@@ -277,7 +277,8 @@ export const mutants = [
   drop(
     "the undo record of what did not happen stays",
     "finish.ts",
-    "if (isReverted) await dropUndoRecord(deps, begin);",
+    "if (isReverted) await dropUndoRecord(deps, begin);\n  else await",
+    "if (!isReverted) await",
   ),
   drop("nothing is tidied up after a failure", "apply.ts", "await forget(deps, journal, begin).catch(() => {});"),
 

@@ -2,7 +2,7 @@
 // frames split at LF and nothing else, and never waits without a deadline. A frame that a strict host would refuse fails
 // the test, whatever the test is about.
 
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { emptyHome, galleyBin, projectRoot } from "./run-galley.js";
@@ -28,24 +28,9 @@ export interface StartOptions {
 const program = join(projectRoot, "dist/cli/main.js");
 const patienceMs = 15_000;
 
-/** `npm ci` builds; this is for a tree where nobody has. Two test files may come here at the same time. */
+/** `npm ci` builds, and so does the beginning of a test run (temporary-root.ts) where nothing is built. */
 export async function ensureBuilt(): Promise<void> {
-  const lock = join(projectRoot, "node_modules/.galley-build");
-  for (const deadline = Date.now() + 120_000; !existsSync(program); ) {
-    if (Date.now() > deadline) throw new Error(`${program} is missing, and nobody builds it`);
-    try {
-      mkdirSync(lock);
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 200)); // somebody else builds
-      continue;
-    }
-    try {
-      const built = spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: projectRoot, encoding: "utf8" });
-      if (built.status !== 0) throw new Error(`The build failed:\n${built.stderr}`);
-    } finally {
-      rmSync(lock, { recursive: true });
-    }
-  }
+  if (!existsSync(program)) throw new Error(`${program} is missing: npm run build`);
 }
 
 export class RpcHost {

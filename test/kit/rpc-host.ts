@@ -3,7 +3,7 @@
 // the test, whatever the test is about.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { emptyHome, galleyBin, projectRoot } from "./run-galley.js";
 import { StrictReader } from "./strict-frames.mjs";

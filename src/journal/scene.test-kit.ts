@@ -102,7 +102,8 @@ export function problemOf(disk: SimDisk, scene: Scene, { old, must, mayBeUntidy 
   const left = mayBeUntidy ? new Map([...now].filter(([path]) => !path.endsWith("/") || old.has(path))) : now;
   const isOld = same(left, projectOf(old), (a, b) => isUnchanged(a, b, scene.kind));
   const isNew = isAfter(now, scene);
-  if (!isOld && !isNew) return `torn: ${JSON.stringify([...now])} of ${JSON.stringify([...scene.after])}`;
+  if (!isOld && !isNew)
+    return `torn: ${JSON.stringify([...now])} of ${JSON.stringify([...projectOf(old)])} to ${JSON.stringify([...scene.after])}`;
   if (must === "new" && !isNew) return "old where only new is right";
   if (must === "old" && !isOld) return "new where only old is right";
   if (isNew && !isSound(tree.get(undoRecord), scene)) return "new without an undo record that can be used";

@@ -184,8 +184,13 @@ export class DirectoryNames {
   }
 
   #makeDurable(directory: Directory, change: NameChange): void {
-    if (!directory.unsynced.includes(change)) return;
-    directory.unsynced = directory.unsynced.filter((other) => other !== change);
+    const at = directory.unsynced.indexOf(change);
+    if (at === -1) return;
+    const isOvertaken = (name: string) => change.names.some(([newer]) => this.#isSame(newer, name));
+    // No disk brings back what was on its way to the same name before.
+    for (const older of directory.unsynced.slice(0, at))
+      Object.assign(older, { names: older.names.filter(([name]) => !isOvertaken(name)) });
+    directory.unsynced.splice(at, 1);
     for (const [name, node] of change.names) this.#set(directory.durable, name, node, { isCounted: false });
   }
 

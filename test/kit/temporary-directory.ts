@@ -1,5 +1,6 @@
 // Directories for tests, all with one prefix. Each is removed by itself; temporary-root.ts fails a run that leaves one.
 
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,13 +24,15 @@ export function removeDirectoriesOfFile(): void {
   for (const directory of ofFile.splice(0)) remove(directory);
 }
 
-/** A program of the test may still be ending, and write meanwhile. */
+/** A program of the test may still be ending, and write meanwhile; a test may have closed a directory. */
 function remove(directory: string): void {
   for (let attempt = 0; ; attempt++)
     try {
       return rmSync(directory, { recursive: true, force: true });
     } catch (error) {
-      if (attempt === 40 || (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+      const { code } = error as NodeJS.ErrnoException;
+      if (attempt === 40 || (code !== "ENOTEMPTY" && code !== "EACCES")) throw error;
+      if (code === "EACCES") spawnSync("chmod", ["-R", "u+rwX", directory], { stdio: "ignore" });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
 }

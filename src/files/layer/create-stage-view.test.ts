@@ -254,12 +254,16 @@ describe.skipIf(noViews !== undefined)(`the view of a staged command${viewTitle}
       const other = await createRig({ a: "1", ".gitignore": "kept\n" }, { hasPending: () => isPending });
       await other.run("echo 1 > kept; echo 2 > b");
       await other.view.close();
-      const places = { agentDir: other.agentDir, env: {} };
-      expect(await listLayers(places)).toMatchObject([{ root: other.root, sessionId: "session-1", isInUse: false }]);
+      // Other tests may have views in places that all share.
+      const places = { agentDir: other.agentDir, env: {}, roots: [other.root] };
+      const listed = async () => (await listLayers(places)).filter(({ root }) => root === other.root);
+      expect(await listed()).toMatchObject([{ sessionId: "session-1", isInUse: false }]);
+      // What overlayfs leaves without permissions is gone: a user's own tools can remove the rest.
+      expect(existsSync(join((await listed())[0]?.path ?? "", "work/work"))).toBe(false);
       // The session goes on in another process: what it kept is still there.
       const again = await createStageView({ ...viewOptions(other), hasPending: () => isPending });
       expect(again.keptPaths()).toEqual([join(other.root, "kept")]);
-      expect(await listLayers(places)).toMatchObject([{ isInUse: true }]);
+      expect(await listed()).toMatchObject([{ isInUse: true }]);
       expect(await cleanLayers({ ...places, hasPending: () => false })).toEqual([]);
       const open = await again.open([]);
       expect(runIn(open, other.root, "cat kept; ls")).toBe("1\na\nkept\n");
@@ -268,7 +272,7 @@ describe.skipIf(noViews !== undefined)(`the view of a staged command${viewTitle}
       expect(await cleanLayers({ ...places, hasPending: () => true })).toEqual([]);
       expect(await cleanLayers({ ...places, roots: ["/elsewhere"], hasPending: () => false })).toEqual([]);
       isPending = false;
-      expect(await cleanLayers({ ...places, roots: [other.root], hasPending: () => false })).toHaveLength(1);
+      expect(await cleanLayers({ ...places, hasPending: () => false })).toHaveLength(1);
       expect(readdirSync(join(other.agentDir, "stage"))).toEqual([]);
     });
 

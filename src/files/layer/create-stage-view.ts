@@ -207,8 +207,11 @@ class SessionView implements StageView {
     await this.#last;
     this.#isClosed = true;
     try {
-      if (await this.#options.hasPending?.()) return;
-      for (const { directory } of this.#layers) await removeLayer(directory);
+      const isKept = await this.#options.hasPending?.();
+      // What overlayfs leaves there has no permissions: a user's own `rm -r` would fail.
+      for (const { directory, work } of this.#layers)
+        if (isKept) await removeTree(join(work, "work"));
+        else await removeLayer(directory);
     } catch (error) {
       this.#options.log.warn(`The staged view could not be removed: ${messageOf(error)}`);
     } finally {

@@ -3,15 +3,38 @@
 
 import { isOfFiles, type PlannedChange } from "../plan.js";
 import { compareTexts } from "./compare-texts.js";
-import { type Hunk, hunksOf, type Span } from "./file-diff.js";
+import { type Hunk, hunkBlocks, hunksOf, type Span } from "./file-diff.js";
 
-export interface ComparedChange {
+export class ComparedChange {
   readonly before: Buffer;
   readonly after: Buffer;
   readonly spans: readonly Span[];
-  readonly hunks: readonly Hunk[];
+  readonly hunkCount: number;
   readonly added: number;
   readonly removed: number;
+  #hunks: readonly Hunk[] | undefined;
+
+  constructor(before: Buffer, after: Buffer, spans: readonly Span[]) {
+    this.before = before;
+    this.after = after;
+    this.spans = spans;
+    const { hunks } = hunkBlocks(this);
+    this.hunkCount = hunks.length;
+    let [added, removed] = [0, 0];
+    for (const blocks of hunks)
+      for (const { oldStart, oldEnd, newStart, newEnd } of blocks) {
+        added += newEnd - newStart;
+        removed += oldEnd - oldStart;
+      }
+    this.added = added;
+    this.removed = removed;
+  }
+
+  /** Made when they are asked for: of a plan with thousands of files most are only counted. */
+  get hunks(): readonly Hunk[] {
+    this.#hunks ??= hunksOf(this);
+    return this.#hunks;
+  }
 }
 
 const known = new WeakMap<PlannedChange, Promise<ComparedChange>>();
@@ -25,13 +48,9 @@ export function compareChange(change: PlannedChange): Promise<ComparedChange> {
 async function compare(change: PlannedChange): Promise<ComparedChange> {
   const [before, after] = [asBuffer(change.before), asBuffer(change.after)];
   // A link or a directory is decided about as a whole.
-  if (!isOfFiles(change)) return { before, after, spans: [], hunks: [], added: 0, removed: 0 };
-  const replacements = await compareTexts(before, after);
+  const replacements = isOfFiles(change) ? await compareTexts(before, after) : [];
   const spans = replacements.map(({ start, end, newStart, newEnd }) => ({ start, end, length: newEnd - newStart }));
-  const hunks = hunksOf({ before, after, spans });
-  const added = hunks.reduce((sum, hunk) => sum + hunk.added, 0);
-  const removed = hunks.reduce((sum, hunk) => sum + hunk.removed, 0);
-  return { before, after, spans, hunks, added, removed };
+  return new ComparedChange(before, after, spans);
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

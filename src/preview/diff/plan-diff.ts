@@ -22,14 +22,14 @@ export async function diffOf(change: PlannedChange): Promise<ChangeDiff> {
 }
 
 export async function figuresOf(change: PlannedChange): Promise<Figures> {
-  const { added, removed, hunks } = await compareChange(change);
-  return { added, removed, hunks: hunks.length };
+  const { added, removed, hunkCount } = await compareChange(change);
+  return { added, removed, hunks: hunkCount };
 }
 
 /** What one decides about: a file without hunks counts as one. */
 export async function hunksIn({ changes }: Pick<Plan, "changes">): Promise<number> {
   let total = 0;
-  for (const change of changes) total += Math.max((await compareChange(change)).hunks.length, 1);
+  for (const change of changes) total += Math.max((await compareChange(change)).hunkCount, 1);
   return total;
 }
 

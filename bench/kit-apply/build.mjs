@@ -12,12 +12,12 @@ const modules = [
   "records",
   "undo-record",
   "node-change-disk",
-  "scene.test-kit",
-  "faults.test-kit",
-  "crash-runs.test-kit",
-  "error-runs.test-kit",
-  "foreign-runs.test-kit",
-  "record-runs.test-kit",
+  "faults/scene.test-kit",
+  "faults/faults.test-kit",
+  "faults/crash-runs.test-kit",
+  "faults/error-runs.test-kit",
+  "faults/foreign-runs.test-kit",
+  "faults/record-runs.test-kit",
 ];
 
 /**

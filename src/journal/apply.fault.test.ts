@@ -10,10 +10,10 @@ import {
   runRealKills,
 } from "../../bench/kit-apply/faults.mjs";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
-import { runKills, runPowerCuts } from "./crash-runs.test-kit.js";
-import { runErrors } from "./error-runs.test-kit.js";
-import { runForeign } from "./foreign-runs.test-kit.js";
-import { runDamagedRecords } from "./record-runs.test-kit.js";
+import { runKills, runPowerCuts } from "./faults/crash-runs.test-kit.js";
+import { runErrors } from "./faults/error-runs.test-kit.js";
+import { runForeign } from "./faults/foreign-runs.test-kit.js";
+import { runDamagedRecords } from "./faults/record-runs.test-kit.js";
 
 describe("a change set on a simulated disk", () => {
   it("F-20, J-5: is all-old or all-new wherever the process is killed, also while recovering", async () => {

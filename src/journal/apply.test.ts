@@ -17,8 +17,8 @@ import { basename, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { isTempName } from "../files/disk/temp-names.js";
+import { failingDisk, Project } from "./faults/real-disk.test-kit.js";
 import { nodeChangeDisk } from "./node-change-disk.js";
-import { failingDisk, Project } from "./real-disk.test-kit.js";
 import { readUndoRecord } from "./undo-record.js";
 
 let project: Project;

@@ -17,7 +17,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { contentHash, type FileType } from "../base/file-type.js";
 import type { ChangeOp } from "./change-set.js";
-import { failingDisk, Project } from "./real-disk.test-kit.js";
+import { failingDisk, Project } from "./faults/real-disk.test-kit.js";
 
 const seen = (project: Project, name: string, type: FileType, text = "") => ({
   path: project.path(name),

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import type { ChangeOp } from "./change-set.js";
+import { failingDisk, Project } from "./faults/real-disk.test-kit.js";
 import { nodeChangeDisk } from "./node-change-disk.js";
-import { failingDisk, Project } from "./real-disk.test-kit.js";
 import { encodeRecord } from "./records.js";
 import { recoverChanges } from "./recover.js";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ChangeOp } from "./change-set.js";
-import { applyOnce } from "./faults.test-kit.js";
-import { hashOf } from "./scene.test-kit.js";
-import { SimDisk } from "./sim-disk.test-kit.js";
+import { applyOnce } from "./faults/faults.test-kit.js";
+import { hashOf } from "./faults/scene.test-kit.js";
+import { SimDisk } from "./faults/sim-disk.test-kit.js";
 
 const bytes = Buffer.from("new");
 

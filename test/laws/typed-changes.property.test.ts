@@ -2,7 +2,7 @@
 // an undo restores everything, and a decision about a part leads to the tree that it predicts.
 
 import { describe, expect, it } from "vitest";
-import { pick, seeded } from "../../src/journal/scene.test-kit.js";
+import { pick, seeded } from "../../src/journal/faults/scene.test-kit.js";
 import { inversePlan } from "../../src/pending/inverse-plan.js";
 import { decodePlan, encodePlan, type PlannedChange } from "../../src/preview/plan.js";
 import { splitPlan } from "../../src/preview/split-plan.js";

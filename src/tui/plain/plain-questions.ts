@@ -27,7 +27,7 @@ export function plainQuestions(io: PlainIO, directory: string): PlainQuestions {
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
     const mine = last.then(ask, ask);
-    last = mine.catch(() => {});
+    last = mine.catch(() => {}); // its caller is told; the next question comes all the same
     return mine;
   };
   const ui: SessionUI = {

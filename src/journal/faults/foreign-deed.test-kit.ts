@@ -1,7 +1,7 @@
 // Another program's change to one path of a change set: what it does, when, and whether it is still there afterwards. To a
 // directory it adds a file.
 
-import { decodeRecords, stateOf } from "./records.js";
+import { decodeRecords, stateOf } from "../records.js";
 import { directories, pick, type Scene, type Shape, txid } from "./scene.test-kit.js";
 import type { Call, Found, SimDisk } from "./sim-disk.test-kit.js";
 import type { Random } from "./sim-names.test-kit.js";

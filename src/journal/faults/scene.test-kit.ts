@@ -1,10 +1,10 @@
 // A project on the simulated disk before and after a change set, and how to say what is wrong with what came of it.
 
 import { createHash } from "node:crypto";
-import { contentHash, type FileType } from "../base/file-type.js";
-import { isTempName } from "../files/disk/temp-names.js";
-import type { ChangeOp } from "./change-set.js";
-import { decodeRecords } from "./records.js";
+import { contentHash, type FileType } from "../../base/file-type.js";
+import { isTempName } from "../../files/disk/temp-names.js";
+import type { ChangeOp } from "../change-set.js";
+import { decodeRecords } from "../records.js";
 import { type Found, type Kind, SimDisk } from "./sim-disk.test-kit.js";
 import type { Random } from "./sim-names.test-kit.js";
 

@@ -3,8 +3,8 @@
 
 import { createHash } from "node:crypto";
 import { basename, dirname } from "node:path";
-import { type DiskStat, oneByOne } from "../files/disk/disk.js";
-import type { ChangeDisk } from "./change-set.js";
+import { type DiskStat, oneByOne } from "../../files/disk/disk.js";
+import type { ChangeDisk } from "../change-set.js";
 import {
   type Directory,
   DirectoryNames,

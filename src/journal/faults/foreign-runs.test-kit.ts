@@ -2,7 +2,7 @@
 // putting a file into a directory. What it wrote is never lost, except in the moment between our last check and the rename.
 
 import { basename } from "node:path";
-import { isTempName } from "../files/disk/temp-names.js";
+import { isTempName } from "../../files/disk/temp-names.js";
 import type { RunOptions, RunResult } from "./crash-runs.test-kit.js";
 import { applyOnce, recoverOnce, type Trace, traceOf } from "./faults.test-kit.js";
 import { ForeignDeed } from "./foreign-deed.test-kit.js";

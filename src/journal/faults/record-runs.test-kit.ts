@@ -1,7 +1,7 @@
 // Lines of a journal with one bit changed. None of them counts, nor does anything behind them.
 
+import { decodeRecords, encodeRecord } from "../records.js";
 import type { RunResult } from "./crash-runs.test-kit.js";
-import { decodeRecords, encodeRecord } from "./records.js";
 
 export function runDamagedRecords(): RunResult {
   const run: RunResult = { points: 0, problems: [] };

@@ -1,6 +1,6 @@
 // Change sets on a disk that answers an error: at every call, once or from then on, before or after it did as asked.
 
-import { GalleyError } from "../base/errors.js";
+import { GalleyError } from "../../base/errors.js";
 import type { RunOptions, RunResult } from "./crash-runs.test-kit.js";
 import { applyOnce, recoverOnce, traceOf } from "./faults.test-kit.js";
 import { type Expected, pick, problemOf, randomScene, type Scene, seeded, setUpDisk } from "./scene.test-kit.js";

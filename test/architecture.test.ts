@@ -180,7 +180,7 @@ describe("tests", () => {
   it.each([
     ["loop/run.test.ts", "loop/run.ts"],
     ["journal/apply.fault.test.ts", "journal/apply.ts"],
-    ["preview/stack.property.test.ts", "preview/stack.ts"],
+    ["pending/store/stack.property.test.ts", "pending/store/stack.ts"],
   ])("%s is about %s", (file, source) => {
     expect(sourceOf(file)).toBe(source);
   });

@@ -20,7 +20,7 @@
 import { dirname, join } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
 import { GalleyError, messageOf } from "../base/errors.js";
-import type { ChangeOutcome } from "../preview/change-writer.js";
+import type { ChangeOutcome } from "../plans/change-writer.js";
 import type { AppliedSet, ChangeDisk, ChangeSet, JournalDirectories } from "./change-set.js";
 import { failingFor, recoveryNeeded, untouchedError } from "./failures.js";
 import { finish, forget, rollBack, rollForward } from "./finish.js";

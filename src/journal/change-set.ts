@@ -3,7 +3,7 @@
 
 import type { FileType } from "../base/file-type.js";
 import type { Disk, DiskFile, DiskStat } from "../files/disk/disk.js";
-import type { ChangeDescription } from "../preview/change-writer.js";
+import type { ChangeDescription } from "../plans/change-writer.js";
 
 interface NamedPath {
   /** Absolute and canonical. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { silentLog } from "../base/log.js";
-import type { DirectChange } from "../preview/change-writer.js";
+import type { DirectChange } from "../plans/change-writer.js";
 import { type Changes, createChanges } from "./changes.js";
 
 let home: string;

@@ -10,7 +10,7 @@ import type { Log } from "../base/log.js";
 import { acquireLock } from "../base/path-lock.js";
 import { newTransaction } from "../files/disk/temp-names.js";
 import { mayExist } from "../files/paths/find-roots.js";
-import type { ChangeOutcome, DirectChange, UndoRecord } from "../preview/change-writer.js";
+import type { ChangeOutcome, DirectChange, UndoRecord } from "../plans/change-writer.js";
 import type { AppliedSet, ChangeSet, SeenPath } from "./change-set.js";
 import { claimNumber } from "./claim-number.js";
 

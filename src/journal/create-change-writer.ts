@@ -17,8 +17,8 @@ import type {
   ChangeOwner,
   ChangeSession,
   ChangeWriter,
-} from "../preview/change-writer.js";
-import { isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
+} from "../plans/change-writer.js";
+import { isOnlySeen, type PlannedChange, type SeenFile } from "../plans/plan.js";
 import { createChanges } from "./changes.js";
 import { checkStillAllowed, opOf } from "./ops/planned-ops.js";
 

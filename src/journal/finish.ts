@@ -3,7 +3,7 @@
 
 import { basename, dirname } from "node:path";
 import { inLanes } from "../base/in-lanes.js";
-import type { ChangeOutcome } from "../preview/change-writer.js";
+import type { ChangeOutcome } from "../plans/change-writer.js";
 import { carryOut, revertOp } from "./carry-out.js";
 import { setDirectoryModes } from "./directory-ops.js";
 import { failingFor, ignoring } from "./failures.js";

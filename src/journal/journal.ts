@@ -8,7 +8,7 @@ import { inLanes } from "../base/in-lanes.js";
 import { makeDirectories } from "../files/disk/make-directories.js";
 import { isPlain } from "../files/file-now.js";
 import { ifAbsent, notKept } from "../files/refusals.js";
-import type { ChangeOutcome, UndoRecord } from "../preview/change-writer.js";
+import type { ChangeOutcome, UndoRecord } from "../plans/change-writer.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
 import type { AppliedSet, ChangeSet, JournalDirectories, SeenPath } from "./change-set.js";
 import { nodeChangeDisk as disk } from "./node-change-disk.js";

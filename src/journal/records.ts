@@ -4,7 +4,7 @@
 import { sha256Of } from "../base/digest.js";
 import type { FileType } from "../base/file-type.js";
 import { isObject } from "../base/json.js";
-import type { ChangeOwner } from "../preview/change-writer.js";
+import type { ChangeOwner } from "../plans/change-writer.js";
 
 /**
  * A change of one path. A rename is a creation and a deletion; `respell` is a rename between two spellings that the

@@ -2,7 +2,7 @@
 // times. If it cannot finish, the journal stays and the error says why; reading works, applying has to wait.
 
 import { GalleyError } from "../base/errors.js";
-import type { ChangeOutcome } from "../preview/change-writer.js";
+import type { ChangeOutcome } from "../plans/change-writer.js";
 import { stateOfOp } from "./carry-out.js";
 import type { ChangeDisk } from "./change-set.js";
 import { ForeignChange, failingFor, recoveryNeeded } from "./failures.js";

@@ -16,8 +16,8 @@ import type {
   FileSeen,
   UndoFile,
   UndoRecord,
-} from "../preview/change-writer.js";
-import { isOfFiles, isOnlySeen, type PlannedChange, type SeenFile } from "../preview/plan.js";
+} from "../plans/change-writer.js";
+import { isOfFiles, isOnlySeen, type PlannedChange, type SeenFile } from "../plans/plan.js";
 import { settledBy } from "./create-change-writer.js";
 import { staleError } from "./failures.js";
 import { checkStillAllowed, knowsFilesOnly } from "./ops/planned-ops.js";

@@ -3,11 +3,11 @@
 
 import { type ErrorCode, GalleyError } from "../base/errors.js";
 import { contentHash } from "../base/file-type.js";
-import type { ChangeWriter, OldContent, RunMark, UndoFile, UndoRecord } from "../preview/change-writer.js";
-import type { ShownFile } from "../preview/diff/diff-page.js";
-import { gitSummary, isGrouped } from "../preview/diff/git-group.js";
-import { diffOf } from "../preview/diff/plan-diff.js";
-import { type PlannedChange, typeMember } from "../preview/plan.js";
+import type { ChangeWriter, OldContent, RunMark, UndoFile, UndoRecord } from "../plans/change-writer.js";
+import type { ShownFile } from "../plans/diff/diff-page.js";
+import { gitSummary, isGrouped } from "../plans/diff/git-group.js";
+import { diffOf } from "../plans/diff/plan-diff.js";
+import { type PlannedChange, typeMember } from "../plans/plan.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Change, Decider, FileChangeKind, PendingAction } from "../protocol/pending.js";
 import { type FileDifference, inversePlan } from "./inverse-plan.js";

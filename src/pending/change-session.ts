@@ -1,6 +1,6 @@
 // The session as the code that writes changes knows it.
 
-import type { ChangeSession, RunMark } from "../preview/change-writer.js";
+import type { ChangeSession, RunMark } from "../plans/change-writer.js";
 
 /** Its owner and its run are those of the moment when they are asked for. */
 export function changeSession(

@@ -2,11 +2,11 @@
 // result for the model is thrown here, with the same sentence.
 
 import { GalleyError } from "../base/errors.js";
-import { nothingPendingText } from "../preview/settle-texts.js";
-import type { Subset } from "../preview/split-plan.js";
+import type { Subset } from "../plans/split-plan.js";
 import type { ResolveDetails } from "../protocol/data.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { Decider } from "../protocol/pending.js";
+import { nothingPendingText } from "./decide/settle-texts.js";
 import type { PendingActions } from "./pending.js";
 
 export interface PendingDecision extends Subset {

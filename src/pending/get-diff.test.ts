@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { stampOf } from "../preview/plan.js";
+import { stampOf } from "../plans/plan.js";
 import type { DiffFile, DiffPage } from "../protocol/diff.js";
 import type { AgentSession } from "../sdk/index.js";
 import { type OpenSession, openSession } from "../testing/open-session.js";

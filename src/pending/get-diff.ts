@@ -2,12 +2,12 @@
 // for: pages of one series never mix two states of it.
 
 import { GalleyError } from "../base/errors.js";
-import { type DiffPosition, diffPage, type ShownFile } from "../preview/diff/diff-page.js";
-import { contextLines } from "../preview/diff/file-diff.js";
-import { gitSummary, isGrouped } from "../preview/diff/git-group.js";
-import { missingText } from "../preview/settle-texts.js";
+import { type DiffPosition, diffPage, type ShownFile } from "../plans/diff/diff-page.js";
+import { contextLines } from "../plans/diff/file-diff.js";
+import { gitSummary, isGrouped } from "../plans/diff/git-group.js";
 import type { DiffPage } from "../protocol/diff.js";
 import type { ChangeHistory } from "./change-history.js";
+import { missingText } from "./decide/settle-texts.js";
 import type { PendingActions } from "./pending.js";
 
 /** One of the two ids. */

@@ -2,9 +2,9 @@
 // as they left it, the plan says which and why: another program's work is never overwritten.
 
 import { contentHash } from "../base/file-type.js";
-import type { ChangeWriter, FileSeen, OldContent, UndoFile, UndoRecord } from "../preview/change-writer.js";
-import { indexMeaning } from "../preview/git-index.js";
-import { type PlannedChange, typeMember } from "../preview/plan.js";
+import type { ChangeWriter, FileSeen, OldContent, UndoFile, UndoRecord } from "../plans/change-writer.js";
+import { indexMeaning } from "../plans/git-index.js";
+import { type PlannedChange, typeMember } from "../plans/plan.js";
 import { filesToUndo } from "./undone-files.js";
 
 export interface FileDifference {

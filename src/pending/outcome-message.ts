@@ -1,9 +1,9 @@
 // What the model is told, with its next request, about a decision that it did not make itself.
 
 import { stripEscapes } from "../base/sanitize.js";
-import type { Decision } from "../preview/decision.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { CustomMessage } from "../protocol/messages.js";
+import type { Decision } from "./decide/decision.js";
 
 export interface ToldAction {
   readonly id: string;

@@ -2,12 +2,12 @@
 // ends. What is pending in a file is a fold over them; the plans themselves are artifacts beside the file.
 
 import { isObject } from "../base/json.js";
-import type { AppliedActions, ChangeMade, RunMark } from "../preview/change-writer.js";
-import type { PartStep, PlanStep } from "../preview/plan-step.js";
-import { neededBy } from "../preview/settle-texts.js";
+import type { AppliedActions, ChangeMade, RunMark } from "../plans/change-writer.js";
+import type { PartStep, PlanStep } from "../plans/plan-step.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
 import type { EntryFields } from "../record/record-options.js";
+import { neededBy } from "./decide/settle-texts.js";
 import { isStepData, type StepData } from "./step-data.js";
 
 export const pendingActionType = "pending_action";

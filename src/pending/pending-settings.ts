@@ -1,6 +1,6 @@
 // How previews are decided about, with the built-in values.
 
-import type { SettleSettings } from "../preview/decision.js";
+import type { SettleSettings } from "./decide/decision.js";
 
 export interface PendingSettings extends SettleSettings {
   readonly order: "lifo" | "fifo";

@@ -4,15 +4,15 @@ import { silentLog } from "../base/log.js";
 import { MessageQueues } from "../loop/message-queues.js";
 import { deferred, quiet } from "../loop/run.test-kit.js";
 import { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { Decision } from "../preview/decision.js";
-import type { NewAction } from "../preview/pending-action-store.js";
-import { type Plan, stampOf } from "../preview/plan.js";
+import { type Plan, stampOf } from "../plans/plan.js";
+import type { NewAction } from "../plans/stored-action.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentSessionEvent, ToolResult } from "../protocol/events.js";
 import { EntryTree } from "../record/entry-tree.js";
 import type { SessionRecord } from "../record/record.js";
 import { createMemoryArtifacts } from "../record/store/artifacts.js";
 import { manualClock } from "../testing/manual-clock.js";
+import type { Decision } from "./decide/decision.js";
 import { PendingActions, type PendingActionsDeps } from "./pending.js";
 import { defaultPendingSettings } from "./pending-settings.js";
 

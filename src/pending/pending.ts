@@ -6,27 +6,21 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { MessageQueues } from "../loop/message-queues.js";
 import type { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { AppliedActions, ChangeMade, ChangeSession, ChangeWriter, RunMark } from "../preview/change-writer.js";
-import type { Decision, SettleContext, Settled } from "../preview/decision.js";
-import { editedText } from "../preview/edited-text.js";
-import {
-  type NewAction,
-  PendingActionStore,
-  type PendingChange,
-  type StoredAction,
-} from "../preview/pending-action-store.js";
-import type { PlanStep } from "../preview/plan-step.js";
-import { settleAction } from "../preview/settle.js";
-import { settleAll } from "../preview/settle-all.js";
-import { settlePart } from "../preview/settle-part.js";
-import { missingText, nothingPendingText } from "../preview/settle-texts.js";
-import type { Subset } from "../preview/split-plan.js";
-import { pathsOf } from "../preview/stack.js";
+import type { AppliedActions, ChangeMade, ChangeSession, ChangeWriter, RunMark } from "../plans/change-writer.js";
+import type { PlanStep } from "../plans/plan-step.js";
+import type { Subset } from "../plans/split-plan.js";
+import type { NewAction, StoredAction } from "../plans/stored-action.js";
 import type { AgentSessionEvent, ToolResult } from "../protocol/events.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
 import { changeSession } from "./change-session.js";
+import { settleAction } from "./decide/decide-action.js";
+import { settleAll } from "./decide/decide-all.js";
+import { settlePart } from "./decide/decide-part.js";
+import type { Decision, SettleContext, Settled } from "./decide/decision.js";
+import { editedText } from "./decide/edited-text.js";
+import { missingText, nothingPendingText } from "./decide/settle-texts.js";
 import { outcomeMessage, type ToldAction } from "./outcome-message.js";
 import { orphaned, type PushedData } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
@@ -37,6 +31,8 @@ import { ResolveForce, type ResolveParams } from "./resolve-force.js";
 import { RunningDecisions } from "./running-decisions.js";
 import { markStaleActions, type StaleCheck } from "./stale-actions.js";
 import { resolveByHandler, type StandingHandler } from "./standing-handler.js";
+import { PendingActionStore, type PendingChange } from "./store/pending-action-store.js";
+import { pathsOf } from "./store/stack.js";
 
 export interface PendingActionsDeps {
   readonly clock: Clock;

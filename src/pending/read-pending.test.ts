@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { encodePlan, type PlannedChange, stampOf } from "../preview/plan.js";
+import { encodePlan, type PlannedChange, stampOf } from "../plans/plan.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import { EntryTree } from "../record/entry-tree.js";
 import { createMemoryArtifacts } from "../record/store/artifacts.js";

@@ -2,8 +2,8 @@
 // only: the owner of the session decides what happens to actions that did not survive.
 
 import { messageOf } from "../base/errors.js";
-import type { StoredAction } from "../preview/pending-action-store.js";
-import { decodePlan, type Plan } from "../preview/plan.js";
+import { decodePlan, type Plan } from "../plans/plan.js";
+import type { StoredAction } from "../plans/stored-action.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { SessionRecord } from "../record/record.js";
 import type { ArtifactStore } from "../record/store/artifacts.js";

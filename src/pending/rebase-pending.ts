@@ -2,17 +2,17 @@
 // same id, which has to be decided about.
 
 import { GalleyError } from "../base/errors.js";
-import type { ChangeWriter } from "../preview/change-writer.js";
-import { amountOf, labelOfPart } from "../preview/label-figures.js";
-import type { StoredAction } from "../preview/pending-action-store.js";
-import { isMadeFor, type Plan, type PlannedChange, typeMember } from "../preview/plan.js";
-import { type PresentFile, type RebasedChange, rebaseChange } from "../preview/rebase-change.js";
-import { refuseOtherRevision } from "../preview/refuse-decision.js";
-import { missingText } from "../preview/settle-texts.js";
-import { actionsBelow, changeAt, dependentsOf, planOf } from "../preview/stack.js";
+import type { ChangeWriter } from "../plans/change-writer.js";
+import { amountOf, labelOfPart } from "../plans/label-figures.js";
+import { isMadeFor, type Plan, type PlannedChange, typeMember } from "../plans/plan.js";
+import { type PresentFile, type RebasedChange, rebaseChange } from "../plans/rebase-change.js";
+import type { StoredAction } from "../plans/stored-action.js";
 import type { Decider, PendingAction, PendingActionView } from "../protocol/pending.js";
+import { refuseOtherRevision } from "./decide/refuse-decision.js";
+import { missingText } from "./decide/settle-texts.js";
 import type { PendingActions } from "./pending.js";
 import { rebasedFrom, replaceChanges } from "./replay-steps.js";
+import { actionsBelow, changeAt, dependentsOf, planOf } from "./store/stack.js";
 import { viewPending } from "./view-pending.js";
 
 export interface RebaseRequest {

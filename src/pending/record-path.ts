@@ -1,7 +1,7 @@
 // What the record's path says about pending actions: which ids are in use, which actions belong to it, and which
 // previews a compaction left in the model's context. Reads only.
 
-import type { StoredAction } from "../preview/pending-action-store.js";
+import type { StoredAction } from "../plans/stored-action.js";
 import type { SessionRecord } from "../record/record.js";
 import { foldPending } from "./pending-entries.js";
 

@@ -3,10 +3,10 @@
 
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import type { AppliedActions, ChangeMade } from "../preview/change-writer.js";
-import type { StoredAction } from "../preview/pending-action-store.js";
-import { encodePlan, type Plan } from "../preview/plan.js";
-import type { PlanStep } from "../preview/plan-step.js";
+import type { AppliedActions, ChangeMade } from "../plans/change-writer.js";
+import { encodePlan, type Plan } from "../plans/plan.js";
+import type { PlanStep } from "../plans/plan-step.js";
+import type { StoredAction } from "../plans/stored-action.js";
 import type { SessionRecord } from "../record/record.js";
 import {
   type AppliedEntry,

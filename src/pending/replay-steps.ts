@@ -3,14 +3,14 @@
 
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
-import { editedWithout } from "../preview/edited-text.js";
-import { remainingText } from "../preview/label-figures.js";
-import type { StoredAction } from "../preview/pending-action-store.js";
-import { changesByPath, decodePlan, type Plan, type PlannedChange } from "../preview/plan.js";
-import type { EditedFile, PartStep, RebasedStep } from "../preview/plan-step.js";
-import { rebaseChange } from "../preview/rebase-change.js";
-import { restPlan } from "../preview/shares.js";
-import { digestOf, splitPlan } from "../preview/split-plan.js";
+import { remainingText } from "../plans/label-figures.js";
+import { changesByPath, decodePlan, type Plan, type PlannedChange } from "../plans/plan.js";
+import type { EditedFile, PartStep, RebasedStep } from "../plans/plan-step.js";
+import { rebaseChange } from "../plans/rebase-change.js";
+import { digestOf, splitPlan } from "../plans/split-plan.js";
+import type { StoredAction } from "../plans/stored-action.js";
+import { editedWithout } from "./decide/edited-text.js";
+import { restPlan } from "./decide/shares.js";
 import type { StepData } from "./step-data.js";
 
 export interface Replayed {

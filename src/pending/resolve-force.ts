@@ -3,13 +3,14 @@
 // session: a model that ignores them, or a service that rejects them, is left alone after a few attempts.
 
 import type { RejectReason, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import type { SettleContext } from "../preview/decision.js";
-import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
-import { settleAction } from "../preview/settle.js";
+import type { StoredAction } from "../plans/stored-action.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { AssistantMessage, CustomMessage } from "../protocol/messages.js";
 import { capabilitiesOf, type ProviderModel } from "../provider/provider.js";
+import { settleAction } from "./decide/decide-action.js";
+import type { SettleContext } from "./decide/decision.js";
 import type { PendingSettings } from "./pending-settings.js";
+import type { PendingActionStore } from "./store/pending-action-store.js";
 
 export const resolveToolName = "resolve";
 export const reminderType = "resolve-reminder";

@@ -3,16 +3,16 @@
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
 import type { TextMask } from "../base/text-mask.js";
-import type { ChangeWriter } from "../preview/change-writer.js";
-import type { StoredAction } from "../preview/pending-action-store.js";
-import type { Plan } from "../preview/plan.js";
-import { refuseOtherRevision } from "../preview/refuse-decision.js";
-import { reviseHunk } from "../preview/revise-hunk.js";
-import { missingText } from "../preview/settle-texts.js";
-import { dependentsOf, planOf } from "../preview/stack.js";
+import type { ChangeWriter } from "../plans/change-writer.js";
+import type { Plan } from "../plans/plan.js";
+import { reviseHunk } from "../plans/revise-hunk.js";
+import type { StoredAction } from "../plans/stored-action.js";
 import type { Decider, PendingActionView } from "../protocol/pending.js";
+import { refuseOtherRevision } from "./decide/refuse-decision.js";
+import { missingText } from "./decide/settle-texts.js";
 import type { PendingActions } from "./pending.js";
 import { replaceChanges, withEdit } from "./replay-steps.js";
+import { dependentsOf, planOf } from "./store/stack.js";
 import { viewPending } from "./view-pending.js";
 
 export interface ReviseRequest {

@@ -3,9 +3,10 @@
 // each of them leaves.
 
 import { sep } from "node:path";
-import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
-import { isMadeFor, type PlannedChange, type SeenFile, typeBefore } from "../preview/plan.js";
-import { actionsBelow, changeAt, planOf } from "../preview/stack.js";
+import { isMadeFor, type PlannedChange, type SeenFile, typeBefore } from "../plans/plan.js";
+import type { StoredAction } from "../plans/stored-action.js";
+import type { PendingActionStore } from "./store/pending-action-store.js";
+import { actionsBelow, changeAt, planOf } from "./store/stack.js";
 
 /** Displayed paths of the files that are not as they were seen. */
 export type FindStale = (seen: readonly SeenFile[]) => Promise<string[]>;

@@ -1,7 +1,7 @@
 // Decisions when nothing is pending: an extension may want to receive them.
 
-import type { Decision } from "../preview/decision.js";
 import type { ToolResult } from "../protocol/events.js";
+import type { Decision } from "./decide/decision.js";
 
 /** Never forced, never used up. */
 export interface StandingHandler {

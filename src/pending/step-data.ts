@@ -2,7 +2,7 @@
 // so every entry is checked.
 
 import { isObject } from "../base/json.js";
-import type { PartStep, RebasedStep, RevisedStep } from "../preview/plan-step.js";
+import type { PartStep, RebasedStep, RevisedStep } from "../plans/plan-step.js";
 
 /** A step as it is on record. `planRef` names the artifact with the new form of the files concerned. */
 export type StepData = PartStep | ((RevisedStep | RebasedStep) & { readonly planRef: string });

@@ -2,7 +2,7 @@
 // undone itself. All of it follows from the records alone.
 
 import { contentHash } from "../base/file-type.js";
-import type { UndoFile, UndoRecord } from "../preview/change-writer.js";
+import type { UndoFile, UndoRecord } from "../plans/change-writer.js";
 
 /** Every file is again what it was before the change. `all`: the newest first. */
 export function isUndone(record: UndoRecord, all: readonly UndoRecord[]): boolean {

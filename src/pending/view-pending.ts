@@ -1,11 +1,12 @@
 // Pending actions as hosts and people see them: without callbacks and bytes, with what each file would become.
 
-import { gitSummary, isGrouped } from "../preview/diff/git-group.js";
-import { diffOf, figuresOf } from "../preview/diff/plan-diff.js";
-import type { PendingActionStore, StoredAction } from "../preview/pending-action-store.js";
-import { type PlannedChange, typeAfter, typeBefore } from "../preview/plan.js";
-import { actionsBelow, shownPaths } from "../preview/stack.js";
+import { gitSummary, isGrouped } from "../plans/diff/git-group.js";
+import { diffOf, figuresOf } from "../plans/diff/plan-diff.js";
+import { type PlannedChange, typeAfter, typeBefore } from "../plans/plan.js";
+import type { StoredAction } from "../plans/stored-action.js";
 import type { PendingActionView } from "../protocol/pending.js";
+import type { PendingActionStore } from "./store/pending-action-store.js";
+import { actionsBelow, shownPaths } from "./store/stack.js";
 
 export interface PendingViewOptions {
   /** Default: all. */

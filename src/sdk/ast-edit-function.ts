@@ -8,7 +8,7 @@ import { randomIds } from "../base/ids.js";
 import { silentLog } from "../base/log.js";
 import { agentDirectory } from "../config/agent-directory.js";
 import type { Workspace } from "../files/workspace.js";
-import { withoutSession } from "../preview/change-writer.js";
+import { withoutSession } from "../plans/change-writer.js";
 import type { Processes } from "../processes/processes.js";
 import type { AstEditOutcome, AstEditRequest, AstEngineDeps } from "../tools/ast/engine.js";
 import type { Staging } from "../tools/staging.js";

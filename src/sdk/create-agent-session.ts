@@ -10,7 +10,7 @@ import type { FoundTool } from "../extensions/load/load-factory.js";
 import { mayExist } from "../files/paths/find-roots.js";
 import type { Workspace } from "../files/workspace.js";
 import { createWorkspaceChangeWriter } from "../journal/workspace-change-writer.js";
-import type { ChangeWriter } from "../preview/change-writer.js";
+import type { ChangeWriter } from "../plans/change-writer.js";
 import type { StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
 import type { SessionRecord } from "../record/record.js";

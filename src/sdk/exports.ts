@@ -43,7 +43,7 @@ export type {
   WriteRequest,
   WriteTarget,
 } from "../files/workspace.js";
-export type { ChangeSession, ChangeWriter } from "../preview/change-writer.js";
+export type { ChangeSession, ChangeWriter } from "../plans/change-writer.js";
 export type { ProcessEnd, Processes, ProcessRequest } from "../processes/processes.js";
 export type { AgentSessionEvent } from "../protocol/events.js";
 export type { AgentMessage, AssistantMessage } from "../protocol/messages.js";

@@ -19,9 +19,10 @@ import {
 import { isPushed } from "../pending/pending-entries.js";
 import { readPending } from "../pending/read-pending.js";
 import { markStaleActions } from "../pending/stale-actions.js";
+import { PendingActionStore } from "../pending/store/pending-action-store.js";
 import { viewPending } from "../pending/view-pending.js";
-import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../preview/change-writer.js";
-import { PendingActionStore, type StoredAction } from "../preview/pending-action-store.js";
+import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../plans/change-writer.js";
+import type { StoredAction } from "../plans/stored-action.js";
 import type { Change, PendingActionView } from "../protocol/pending.js";
 import { userText } from "../record/entry-tree.js";
 import { openRecord } from "../record/open-record.js";

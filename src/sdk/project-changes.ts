@@ -7,7 +7,7 @@ import type { Settings } from "../config/settings/settings.js";
 import type { Workspace } from "../files/workspace.js";
 import { createChangeWriter } from "../journal/create-change-writer.js";
 import { appliedEntries, foldPending } from "../pending/pending-entries.js";
-import type { ChangeMade, ChangeOwner, ChangeWriter } from "../preview/change-writer.js";
+import type { ChangeMade, ChangeOwner, ChangeWriter } from "../plans/change-writer.js";
 import { openRecord } from "../record/open-record.js";
 import type { RecordOptions } from "../record/record-options.js";
 

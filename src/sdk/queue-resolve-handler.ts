@@ -1,6 +1,6 @@
 // A preview that a program passes in, under the name used by other programs with the same protocol.
 
-import type { ActionWork } from "../preview/pending-action-store.js";
+import type { ActionWork } from "../plans/stored-action.js";
 import type { AgentSession } from "../session/agent-session.js";
 
 type Closure = Extract<ActionWork, { kind: "closure" }>;

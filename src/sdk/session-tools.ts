@@ -3,7 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { Permit } from "../files/workspace.js";
-import type { ChangeWriter } from "../preview/change-writer.js";
+import type { ChangeWriter } from "../plans/change-writer.js";
 import type { SessionToolDeps } from "../session/agent-session-deps.js";
 import { type BuiltInToolDeps, createBuiltInTools } from "../tools/index.js";
 import { createResolve } from "../tools/resolve.js";

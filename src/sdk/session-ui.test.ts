@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ToolUI } from "../extensions/api/custom-tool-ui.js";
-import type { StoredAction } from "../preview/pending-action-store.js";
+import type { StoredAction } from "../plans/stored-action.js";
 import { applyConfirmationBy, callApprovalBy, permitBy } from "./session-ui.js";
 
 /** Says yes to everything, and keeps what it was shown. */

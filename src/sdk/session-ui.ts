@@ -6,7 +6,7 @@ import type { Log } from "../base/log.js";
 import { writtenOut } from "../base/written-out.js";
 import { createLiveUI, type ToolUI } from "../extensions/api/custom-tool-ui.js";
 import type { Permit, PermitQuestion } from "../files/workspace.js";
-import type { Plan } from "../preview/plan.js";
+import type { Plan } from "../plans/plan.js";
 import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import type { ApprovalRequest } from "../session/approval.js";
 import type { AnyTool, DialogOptions, Dialogs } from "../tools/tool.js";
@@ -124,7 +124,7 @@ export function applyConfirmationBy(ui: ToolUI): NonNullable<AgentSessionDeps["c
 }
 
 async function planText({ changes }: Plan): Promise<string> {
-  const { diffOf } = await import("../preview/diff/plan-diff.js");
+  const { diffOf } = await import("../plans/diff/plan-diff.js");
   let text = "";
   for (const [index, change] of changes.entries()) {
     if (text.length > maxShownLength) return `${text}⟨${changes.length - index} more files⟩`;

@@ -2,9 +2,9 @@
 
 import type { Workspace } from "../files/workspace.js";
 import type { PendingActions } from "../pending/pending.js";
-import type { ChangeWriter } from "../preview/change-writer.js";
-import { typeAfter } from "../preview/plan.js";
-import { actionsNeeded, planOf, stagedFor } from "../preview/stack.js";
+import { actionsNeeded, planOf, stagedFor } from "../pending/store/stack.js";
+import type { ChangeWriter } from "../plans/change-writer.js";
+import { typeAfter } from "../plans/plan.js";
 import type { KeptFiles, Staging } from "../tools/staging.js";
 import type { SessionAccess } from "./access/access-mode.js";
 

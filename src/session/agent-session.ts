@@ -9,7 +9,7 @@ import type { Rebased, RebaseRequest } from "../pending/rebase-pending.js";
 import type { ReviseRequest } from "../pending/revise-pending.js";
 import type { StandingHandler } from "../pending/standing-handler.js";
 import { type PendingViewOptions, viewPending } from "../pending/view-pending.js";
-import type { NewAction } from "../preview/pending-action-store.js";
+import type { NewAction } from "../plans/stored-action.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
 import type { BashResult, ResolveDetails } from "../protocol/data.js";
 import type { DiffPage } from "../protocol/diff.js";

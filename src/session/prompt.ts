@@ -5,7 +5,7 @@ import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 import type { RunEnd } from "../loop/run.js";
 import { runPrompt } from "../loop/run-prompt.js";
-import type { RunMark } from "../preview/change-writer.js";
+import type { RunMark } from "../plans/change-writer.js";
 import type { ImageContent } from "../protocol/content.js";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.js";
 import { capabilitiesOf, type ProviderModel, type ToolChoice } from "../provider/provider.js";

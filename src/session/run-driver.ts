@@ -7,7 +7,7 @@ import type { Log } from "../base/log.js";
 import { ShorteningClock } from "../base/shortening-clock.js";
 import { abortGraceMs } from "../loop/call-tool.js";
 import type { EventStream } from "../loop/event-stream.js";
-import type { RunMark } from "../preview/change-writer.js";
+import type { RunMark } from "../plans/change-writer.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import { internalErrorOutcome, type PromptOutcome } from "./prompt-outcome.js";
 

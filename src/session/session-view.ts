@@ -4,7 +4,7 @@ import type { LockKind } from "../base/path-lock.js";
 import { noMask, type TextMask } from "../base/text-mask.js";
 import type { InterruptMode, QueueMode } from "../loop/message-queues.js";
 import type { Invoker, ToolChoiceQueue } from "../loop/tool-choice-queue.js";
-import { binariesIn, type PlannedBytes } from "../preview/planned-bytes.js";
+import { binariesIn, type PlannedBytes } from "../plans/planned-bytes.js";
 import type { BudgetState, ContextUsage, SandboxState, SessionStats, SlashCommand } from "../protocol/data.js";
 import type { DiffFile } from "../protocol/diff.js";
 import type { SessionEntry } from "../protocol/entries.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withoutSession } from "../preview/change-writer.js";
+import { withoutSession } from "../plans/change-writer.js";
 import { createMemoryChangeWriter } from "../testing/memory-change-writer.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createEdit } from "./edit.js";

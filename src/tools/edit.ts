@@ -7,7 +7,7 @@ import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
 import { holdFiles } from "../files/disk/hold-files.js";
 import type { Workspace, WriteTarget } from "../files/workspace.js";
-import { diffFile, joinDiffs } from "../preview/diff/file-diff.js";
+import { diffFile, joinDiffs } from "../plans/diff/file-diff.js";
 import { notice } from "./output/text.js";
 import { type ComputedEdit, computeEdit, type EditLeniency, type TextEdit } from "./text/compute-edit.js";
 import {

@@ -4,9 +4,9 @@
 import { GalleyError } from "../base/errors.js";
 import { type FileType, usualType } from "../base/file-type.js";
 import type { FileBytes, FileStat } from "../files/workspace.js";
-import type { AppliedChanges } from "../preview/change-writer.js";
-import type { NewAction } from "../preview/pending-action-store.js";
-import type { PlannedChange } from "../preview/plan.js";
+import type { AppliedChanges } from "../plans/change-writer.js";
+import type { PlannedChange } from "../plans/plan.js";
+import type { NewAction } from "../plans/stored-action.js";
 import type { Decider } from "../protocol/pending.js";
 
 export interface StagedFile {

@@ -2,7 +2,7 @@
 
 import { systemClock } from "../base/clock.js";
 import type { Workspace } from "../files/workspace.js";
-import type { NewAction } from "../preview/pending-action-store.js";
+import type { NewAction } from "../plans/stored-action.js";
 import type { BuiltInToolDeps } from "./index.js";
 import type { Staging } from "./staging.js";
 

@@ -2,8 +2,8 @@
 
 import type { XStatic } from "typebox/schema";
 import { throwIfAborted } from "../base/abort.js";
-import { compareTexts } from "../preview/diff/compare-texts.js";
-import { diffFile } from "../preview/diff/file-diff.js";
+import { compareTexts } from "../plans/diff/compare-texts.js";
+import { diffFile } from "../plans/diff/file-diff.js";
 import { notice } from "./output/text.js";
 import { computeWrite } from "./text/keep-form.js";
 import { openText, stagedText, stageText, type TextFileDeps, writeNoted } from "./text/text-file.js";

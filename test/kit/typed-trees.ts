@@ -17,9 +17,9 @@ import type { FileType } from "../../src/base/file-type.js";
 import { silentLog } from "../../src/base/log.js";
 import { createNodeWorkspace } from "../../src/files/node-workspace.js";
 import { createChangeWriter } from "../../src/journal/create-change-writer.js";
-import type { ApplyOwner, ChangeWriter } from "../../src/preview/change-writer.js";
-import { withoutSession } from "../../src/preview/change-writer.js";
-import { type PlannedChange, stampOf, typeMember } from "../../src/preview/plan.js";
+import type { ApplyOwner, ChangeWriter } from "../../src/plans/change-writer.js";
+import { withoutSession } from "../../src/plans/change-writer.js";
+import { type PlannedChange, stampOf, typeMember } from "../../src/plans/plan.js";
 import { temporaryDirectory } from "./temporary-directory.js";
 
 export interface Entry {

@@ -4,8 +4,8 @@
 import { describe, expect, it } from "vitest";
 import { pick, seeded } from "../../src/journal/faults/scene.test-kit.js";
 import { inversePlan } from "../../src/pending/inverse-plan.js";
-import { decodePlan, encodePlan, type PlannedChange } from "../../src/preview/plan.js";
-import { splitPlan } from "../../src/preview/split-plan.js";
+import { decodePlan, encodePlan, type PlannedChange } from "../../src/plans/plan.js";
+import { splitPlan } from "../../src/plans/split-plan.js";
 import { directory, type Entry, file, link, planBetween, type Tree, treeOf, typedProject } from "../kit/typed-trees.js";
 
 type Random = () => number;

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Plan } from "../../src/preview/plan.js";
+import type { Plan } from "../../src/plans/plan.js";
 import { withSessionFile } from "../../src/sdk/pending-sessions.js";
 import { keepSession } from "../../src/sdk/review/stage-undo.js";
 import { ensureBuilt } from "../kit/rpc-host.js";

@@ -3,8 +3,8 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
-import type { ActionWork, NewAction, SettleInfo } from "../../preview/pending-action-store.js";
-import type { PlannedChange, SeenFile } from "../../preview/plan.js";
+import type { PlannedChange, SeenFile } from "../../plans/plan.js";
+import type { ActionWork, NewAction, SettleInfo } from "../../plans/stored-action.js";
 import type { ToolResult } from "../../protocol/events.js";
 import { type GuardedModule, type ModuleCall, runGuarded } from "../load/load-guard.js";
 

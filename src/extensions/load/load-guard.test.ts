@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/kit/tool-modules.js";
-import { PendingActionStore } from "../../preview/pending-action-store.js";
+import { PendingActionStore } from "../../pending/store/pending-action-store.js";
 import { currentModule } from "./load-guard.js";
 
 let modules: ToolModules;

@@ -1,6 +1,6 @@
 // Processes on the simulated disk that apply or recover, and may stop in the middle.
 
-import type { ChangeOutcome } from "../../preview/change-writer.js";
+import type { ChangeOutcome } from "../../plans/change-writer.js";
 import { applyChangeSet } from "../apply.js";
 import { recoverChanges } from "../recover.js";
 import { directories, type Scene, setUpDisk, txid } from "./scene.test-kit.js";

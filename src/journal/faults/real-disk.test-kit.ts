@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ChangeOutcome } from "../../preview/change-writer.js";
+import type { ChangeOutcome } from "../../plans/change-writer.js";
 import { type ApplyContext, applyChangeSet } from "../apply.js";
 import type { AppliedSet, ChangeDisk, ChangeOp, ChangeSet } from "../change-set.js";
 import { nodeChangeDisk } from "../node-change-disk.js";

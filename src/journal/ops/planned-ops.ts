@@ -4,9 +4,9 @@
 import { GalleyError } from "../../base/errors.js";
 import { isGitData } from "../../files/paths/git-data.js";
 import type { PlannedEntry, Workspace } from "../../files/workspace.js";
-import type { ApplyOwner } from "../../preview/change-writer.js";
-import { isOfFiles, type PlannedChange, typeAfter, typeBefore } from "../../preview/plan.js";
-import { protectedError } from "../../preview/protected-changes.js";
+import type { ApplyOwner } from "../../plans/change-writer.js";
+import { isOfFiles, type PlannedChange, typeAfter, typeBefore } from "../../plans/plan.js";
+import { protectedError } from "../../plans/protected-changes.js";
 import type { ChangeOp } from "../change-set.js";
 
 type Leave = Pick<ApplyOwner, "fromCommand" | "allowsProtected">;

@@ -17,7 +17,7 @@ import type { LoadMemory } from "../../extensions/load/load-memory.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import type { Workspace } from "../../files/workspace.js";
 import type { ToolHooks } from "../../loop/run.js";
-import type { ChangeWriter } from "../../preview/change-writer.js";
+import type { ChangeWriter } from "../../plans/change-writer.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { AgentSession } from "../../session/agent-session.js";

@@ -4,9 +4,9 @@ import { resolve } from "node:path";
 import { GalleyError } from "../../base/errors.js";
 import type { FileChange, ToolPendingActions } from "../../extensions/api/tool-api-pending.js";
 import type { Target, Workspace, WriteTarget } from "../../files/workspace.js";
-import type { ChangeWriter } from "../../preview/change-writer.js";
-import type { NewAction } from "../../preview/pending-action-store.js";
-import { type PlannedChange, type SeenFile, stampOf } from "../../preview/plan.js";
+import type { ChangeWriter } from "../../plans/change-writer.js";
+import { type PlannedChange, type SeenFile, stampOf } from "../../plans/plan.js";
+import type { NewAction } from "../../plans/stored-action.js";
 
 /** What the file tools change at most. */
 const maxPlannedBytes = 256 * 1024 * 1024;

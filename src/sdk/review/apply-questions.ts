@@ -1,9 +1,9 @@
 // The question whether what the model wants to apply may be written, for a front end that is made after its session: until
 // it answers, the user cannot be asked.
 
-import type { ApplyAnswer } from "../../preview/decision.js";
+import type { ApplyAnswer } from "../../pending/decide/decision.js";
 
-export type { AgreedPart, ApplyAnswer } from "../../preview/decision.js";
+export type { AgreedPart, ApplyAnswer } from "../../pending/decide/decision.js";
 
 export interface ApplyQuestion {
   readonly id: string;

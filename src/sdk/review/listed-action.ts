@@ -3,11 +3,11 @@
 
 import { relative, sep } from "node:path";
 import { isWithin, printable } from "../../files/paths/resolve-path.js";
-import { isGrouped } from "../../preview/diff/git-group.js";
-import { diffOf } from "../../preview/diff/plan-diff.js";
-import type { StoredAction } from "../../preview/pending-action-store.js";
-import { changesByPath } from "../../preview/plan.js";
-import { planOf } from "../../preview/stack.js";
+import { planOf } from "../../pending/store/stack.js";
+import { isGrouped } from "../../plans/diff/git-group.js";
+import { diffOf } from "../../plans/diff/plan-diff.js";
+import { changesByPath } from "../../plans/plan.js";
+import type { StoredAction } from "../../plans/stored-action.js";
 import type { PendingActionView } from "../../protocol/pending.js";
 import type { SessionInfo } from "../../record/store/session-index.js";
 

@@ -2,11 +2,11 @@
 // lock is held for that time alone.
 
 import { GalleyError } from "../../base/errors.js";
-import { diffPage, type ShownFile } from "../../preview/diff/diff-page.js";
-import { gitSummary, isGrouped } from "../../preview/diff/git-group.js";
-import type { Plan } from "../../preview/plan.js";
-import { binariesIn } from "../../preview/planned-bytes.js";
-import { planOf } from "../../preview/stack.js";
+import { planOf } from "../../pending/store/stack.js";
+import { diffPage, type ShownFile } from "../../plans/diff/diff-page.js";
+import { gitSummary, isGrouped } from "../../plans/diff/git-group.js";
+import type { Plan } from "../../plans/plan.js";
+import { binariesIn } from "../../plans/planned-bytes.js";
 import type { DiffFile } from "../../protocol/diff.js";
 import { joinPages } from "../../render/diff-rows.js";
 import {

@@ -1,7 +1,7 @@
 // What is under review, for a front end that shows it: pending actions and changes, their diffs, and decisions about them.
 // One implementation holds an open session, another finds the sessions of a project.
 
-import type { PlannedBytes } from "../../preview/planned-bytes.js";
+import type { PlannedBytes } from "../../plans/planned-bytes.js";
 import type { DiffFile } from "../../protocol/diff.js";
 import type { Change, FileChangeKind, PendingStatus } from "../../protocol/pending.js";
 

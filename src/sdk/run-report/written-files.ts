@@ -1,9 +1,9 @@
 // Which files a run wrote, in total: what was there before its first write against what is there at the end. It listens
 // where everything that tools and plans write passes through.
 
-import type { ChangeWriter } from "../../preview/change-writer.js";
-import { diffOf } from "../../preview/diff/plan-diff.js";
-import type { PlannedChange } from "../../preview/plan.js";
+import type { ChangeWriter } from "../../plans/change-writer.js";
+import { diffOf } from "../../plans/diff/plan-diff.js";
+import type { PlannedChange } from "../../plans/plan.js";
 import type { FileChangeKind } from "../../protocol/pending.js";
 
 /** A file that is about to be written, or was. */

@@ -7,7 +7,7 @@ import type { Effect } from "../../files/layer/stage-view.js";
 import { isGitData } from "../../files/paths/git-data.js";
 import { protectedTest } from "../../files/paths/protected-paths.js";
 import { displayPath } from "../../files/paths/resolve-path.js";
-import { type PlannedEffects, planEffects } from "../../preview/effects/plan-effects.js";
+import { type PlannedEffects, planEffects } from "../../plans/effects/plan-effects.js";
 import type { SandboxEnvironment } from "./sandbox-machine.js";
 
 export function plannedEffects(

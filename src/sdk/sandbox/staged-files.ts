@@ -1,9 +1,9 @@
 // The files of a staged command as hosts are told of them. What git keeps for itself is not among them: it has no lines to
 // show, and is one line of the report.
 
-import { isGrouped } from "../../preview/diff/git-group.js";
-import { figuresOf } from "../../preview/diff/plan-diff.js";
-import { type PlannedChange, typeBefore } from "../../preview/plan.js";
+import { isGrouped } from "../../plans/diff/git-group.js";
+import { figuresOf } from "../../plans/diff/plan-diff.js";
+import { type PlannedChange, typeBefore } from "../../plans/plan.js";
 import type { StagedEffects } from "../../protocol/data.js";
 
 /** Figures of more files than a reader looks at would only cost time. */

@@ -1,9 +1,9 @@
 // What is staged in a session, path by path, as the view has to show it: the newest state of each.
 
 import type { FileState, StagedState } from "../../files/layer/stage-view.js";
-import type { PendingActionStore } from "../../preview/pending-action-store.js";
-import { type PlannedChange, typeAfter } from "../../preview/plan.js";
-import { inStagedOrder, planOf } from "../../preview/stack.js";
+import type { PendingActionStore } from "../../pending/store/pending-action-store.js";
+import { inStagedOrder, planOf } from "../../pending/store/stack.js";
+import { type PlannedChange, typeAfter } from "../../plans/plan.js";
 
 /** The bits of a file or directory that no plan names. */
 const usualFileMode = 0o644;

@@ -3,7 +3,7 @@
 
 import { GalleyError } from "../../base/errors.js";
 import type { Workspace } from "../../files/workspace.js";
-import type { PlannedChange } from "../../preview/plan.js";
+import type { PlannedChange } from "../../plans/plan.js";
 import { actionFor } from "../ast-edit.js";
 import type { RipgrepDeps } from "../search/ripgrep.js";
 import { toolFailure } from "../tool.js";

@@ -1,7 +1,7 @@
 // How a rewrite plan is shown: the text a model reads, and the details for people and programs.
 
 import { stripEscapes } from "../../base/sanitize.js";
-import { cutNotice, diffFile } from "../../preview/diff/file-diff.js";
+import { cutNotice, diffFile } from "../../plans/diff/file-diff.js";
 import { count, cutText, maxOutputBytes } from "../output/text.js";
 import { groupByDirectory, type IssueDetails, issueBlock, issueDetails } from "./report.js";
 import type { PlannedFile, Replacement, RewritePlan } from "./rewrite.js";

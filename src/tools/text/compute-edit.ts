@@ -3,7 +3,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { GalleyError } from "../../base/errors.js";
-import { compareTexts, type Replacement } from "../../preview/diff/compare-texts.js";
+import { compareTexts, type Replacement } from "../../plans/diff/compare-texts.js";
 import { toolFailure } from "../tool.js";
 import { looseMatch } from "./find-loosely.js";
 import { findText } from "./find-text.js";

@@ -1,6 +1,6 @@
 // Replacing spans of bytes, and keeping track of where the original bytes went when that happens more than once.
 
-import type { Span } from "../../preview/diff/file-diff.js";
+import type { Span } from "../../plans/diff/file-diff.js";
 
 /** Replaces the bytes `[start, end)`. */
 export interface Splice {

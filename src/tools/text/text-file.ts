@@ -4,8 +4,8 @@
 import { sha256Of } from "../../base/digest.js";
 import { GalleyError } from "../../base/errors.js";
 import type { Target, Workspace, WriteOutcome, WriteTarget } from "../../files/workspace.js";
-import type { AppliedChanges } from "../../preview/change-writer.js";
-import { type PlannedChange, stampOf } from "../../preview/plan.js";
+import type { AppliedChanges } from "../../plans/change-writer.js";
+import { type PlannedChange, stampOf } from "../../plans/plan.js";
 import { sizeText } from "../output/text.js";
 import type { SeenFiles } from "../seen-files.js";
 import { changedSinceRead, type NotedFile, type Staging, stagedBelow } from "../staging.js";

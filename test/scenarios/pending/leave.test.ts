@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { randomIds } from "../../../src/base/ids.js";
-import type { NewAction } from "../../../src/preview/pending-action-store.js";
+import type { NewAction } from "../../../src/plans/stored-action.js";
 import { createMemoryChangeWriter } from "../../../src/testing/memory-change-writer.js";
 import { createMemoryWorkspace } from "../../../src/testing/memory-workspace.js";
 import { type OpenSession, openSession } from "../../../src/testing/open-session.js";

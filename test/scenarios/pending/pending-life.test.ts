@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { Settings } from "../../../src/config/settings/settings.js";
-import type { NewAction } from "../../../src/preview/pending-action-store.js";
+import type { NewAction } from "../../../src/plans/stored-action.js";
 import type { ToolResult } from "../../../src/protocol/events.js";
 import { type OpenSessionOptions, openSession } from "../../../src/testing/open-session.js";
 import { call, calls, type ScriptStep, say } from "../../../src/testing/scripted-model.js";

@@ -4,7 +4,7 @@
 import { describe, expect, it } from "vitest";
 import { Settings } from "../../../src/config/settings/settings.js";
 import type { PendingDecision } from "../../../src/pending/decide-pending.js";
-import { stampOf } from "../../../src/preview/plan.js";
+import { stampOf } from "../../../src/plans/plan.js";
 import type { AgentSessionEvent, ToolResult } from "../../../src/protocol/events.js";
 import { openSession } from "../../../src/testing/open-session.js";
 import { call, calls, type ScriptStep, say } from "../../../src/testing/scripted-model.js";

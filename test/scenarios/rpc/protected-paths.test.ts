@@ -2,8 +2,8 @@
 // asked itself. No answer, a no and a model are not that word.
 
 import { describe, expect, it } from "vitest";
-import type { ApplyOwner, ChangeWriter } from "../../../src/preview/change-writer.js";
-import { type PlannedChange, stampOf } from "../../../src/preview/plan.js";
+import type { ApplyOwner, ChangeWriter } from "../../../src/plans/change-writer.js";
+import { type PlannedChange, stampOf } from "../../../src/plans/plan.js";
 import { serveInProcess } from "../../kit/rpc-in-process.js";
 
 type Host = Awaited<ReturnType<typeof serveInProcess>>;

@@ -3,16 +3,17 @@
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { GalleyError } from "../base/errors.js";
-import { manualClock } from "../testing/manual-clock.js";
-import { withoutSession } from "./change-writer.js";
-import type { Decision, SettleContext } from "./decision.js";
-import { diffOf } from "./diff/plan-diff.js";
-import { PendingActionStore, type StoredAction } from "./pending-action-store.js";
-import { type PlannedChange, stampOf } from "./plan.js";
-import { settleAction } from "./settle.js";
-import { settleAll } from "./settle-all.js";
-import { settlePart } from "./settle-part.js";
+import { GalleyError } from "../../base/errors.js";
+import { withoutSession } from "../../plans/change-writer.js";
+import { diffOf } from "../../plans/diff/plan-diff.js";
+import { type PlannedChange, stampOf } from "../../plans/plan.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import { manualClock } from "../../testing/manual-clock.js";
+import { settleAction } from "../decide/decide-action.js";
+import { settleAll } from "../decide/decide-all.js";
+import { settlePart } from "../decide/decide-part.js";
+import type { Decision, SettleContext } from "../decide/decision.js";
+import { PendingActionStore } from "./pending-action-store.js";
 import { actionsBelow, inStagedOrder, planOf, stagedFor } from "./stack.js";
 
 const paths = ["/p/a", "/p/b", "/p/new"];

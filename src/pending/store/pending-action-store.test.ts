@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
-import { quiet } from "../loop/run.test-kit.js";
-import { manualClock } from "../testing/manual-clock.js";
-import { type NewAction, PendingActionStore, type PendingChange, type StoreOptions } from "./pending-action-store.js";
-import { type Plan, stampOf } from "./plan.js";
+import { quiet } from "../../loop/run.test-kit.js";
+import { type Plan, stampOf } from "../../plans/plan.js";
+import type { NewAction } from "../../plans/stored-action.js";
+import { manualClock } from "../../testing/manual-clock.js";
+import { PendingActionStore, type PendingChange, type StoreOptions } from "./pending-action-store.js";
 
 function setUp(options: Partial<StoreOptions> = {}) {
   const clock = manualClock();

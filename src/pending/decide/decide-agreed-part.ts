@@ -1,11 +1,11 @@
 // What becomes of an action when the user, asked about all of it, agrees to a part: the part is applied, and the rest stays
 // pending for the user or is discarded. The result tells the model exactly what was written and what was not.
 
-import type { ToolResult } from "../protocol/events.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import type { ToolResult } from "../../protocol/events.js";
+import { settlePart } from "./decide-part.js";
+import { settleWhole } from "./decide-whole.js";
 import type { AgreedPart, Decision, SettleContext, Settled } from "./decision.js";
-import type { StoredAction } from "./pending-action-store.js";
-import { settlePart } from "./settle-part.js";
-import { settleWhole } from "./settle-whole.js";
 
 export async function settleAgreedPart(
   context: SettleContext,

@@ -1,20 +1,20 @@
 // Decides about a part of a plan: the chosen files or hunks are applied as a change set of their own, or dropped. The rest
 // stays pending under the same id, for the files as they are then.
 
-import { GalleyError } from "../base/errors.js";
+import { GalleyError } from "../../base/errors.js";
+import type { AppliedChanges } from "../../plans/change-writer.js";
+import { hunksIn } from "../../plans/diff/plan-diff.js";
+import type { Plan } from "../../plans/plan.js";
+import { type SplitPlan, type Subset, splitPlan } from "../../plans/split-plan.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import { dependentsOf, planOf } from "../store/stack.js";
 import { applyFailed, applyShare, writtenDetails } from "./apply-action.js";
-import type { AppliedChanges } from "./change-writer.js";
+import { discardAll, settleWhole } from "./decide-whole.js";
 import type { Decision, SettleContext, Settled } from "./decision.js";
-import { hunksIn } from "./diff/plan-diff.js";
 import { editedText, editedWithout } from "./edited-text.js";
-import type { StoredAction } from "./pending-action-store.js";
-import type { Plan } from "./plan.js";
 import { refusalOf, refuseOtherRevision, refuseUnnamed } from "./refuse-decision.js";
 import { metadata, missingText, refused, type SettledWith, withIt } from "./settle-texts.js";
-import { discardAll, settleWhole } from "./settle-whole.js";
 import { partShare, type Share } from "./shares.js";
-import { type SplitPlan, type Subset, splitPlan } from "./split-plan.js";
-import { dependentsOf, planOf } from "./stack.js";
 
 export interface DecidedPart extends Pick<Settled, "result" | "code" | "staleFiles"> {
   /** Nothing is left: it was settled as a whole. */

@@ -1,11 +1,11 @@
 // What a person made of the text that the model proposed. The model is told with the outcome, because it would go on
 // from what it proposed itself.
 
-import { diffOf } from "./diff/plan-diff.js";
-import type { StoredAction } from "./pending-action-store.js";
-import type { PlannedChange } from "./plan.js";
-import type { EditedFile } from "./plan-step.js";
-import { planOf } from "./stack.js";
+import { diffOf } from "../../plans/diff/plan-diff.js";
+import type { PlannedChange } from "../../plans/plan.js";
+import type { EditedFile } from "../../plans/plan-step.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import { planOf } from "../store/stack.js";
 
 /** Of all diffs together. */
 const maxLength = 4096;

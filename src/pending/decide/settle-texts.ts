@@ -1,11 +1,12 @@
 // What is told about a settled action, or about one that could not be settled: the result for the model, and the
 // sentences that hosts and users read too.
 
-import type { ToolResult } from "../protocol/events.js";
+import type { SettledFile } from "../../plans/split-plan.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import type { ToolResult } from "../../protocol/events.js";
+import type { PendingActionStore } from "../store/pending-action-store.js";
 import { blocksOf } from "./callback-result.js";
 import type { Decision, SettleContext, Settled } from "./decision.js";
-import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
-import type { SettledFile } from "./split-plan.js";
 
 export const nothingPendingText = "No pending action to resolve. Nothing to apply or discard.";
 

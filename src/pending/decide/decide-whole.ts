@@ -1,15 +1,16 @@
 // Settles a whole pending action that nothing has to be asked about any more: applies or discards it. A failed apply leaves
 // the action as it was and says why; a discard always ends it.
 
-import { GalleyError, messageOf } from "../base/errors.js";
-import type { ToolResult } from "../protocol/events.js";
-import type { Decider } from "../protocol/pending.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import type { ToolResult } from "../../protocol/events.js";
+import type { Decider } from "../../protocol/pending.js";
+import type { PendingActionStore } from "../store/pending-action-store.js";
+import { dependentsOf } from "../store/stack.js";
 import { applyAction } from "./apply-action.js";
 import { resultOf } from "./callback-result.js";
 import type { Decision, SettleContext, Settled } from "./decision.js";
-import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
 import { failedResult, missingText, settledResult, withIt } from "./settle-texts.js";
-import { dependentsOf } from "./stack.js";
 
 /** The id must be there and free: `missingText` says why not. */
 export async function settleWhole(context: SettleContext, id: string, decision: Decision): Promise<Settled> {

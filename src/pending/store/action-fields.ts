@@ -1,10 +1,10 @@
 // The fields of a pending action that come from outside: made safe to be listed, sent and written.
 
-import { oneLine } from "../base/sanitize.js";
-import type { FileStamp, PendingAction } from "../protocol/pending.js";
-import type { SeenFile } from "./plan.js";
-import type { ChangedPlan } from "./plan-step.js";
-import type { ActionWork, StoredAction } from "./stored-action.js";
+import { oneLine } from "../../base/sanitize.js";
+import type { SeenFile } from "../../plans/plan.js";
+import type { ChangedPlan } from "../../plans/plan-step.js";
+import type { ActionWork, StoredAction } from "../../plans/stored-action.js";
+import type { FileStamp, PendingAction } from "../../protocol/pending.js";
 
 const maxNameLength = 200;
 

@@ -1,13 +1,13 @@
 // What the user answers when the model wants to apply an action: the model reads what was written and what was not.
 
 import { describe, expect, it, vi } from "vitest";
-import { manualClock } from "../testing/manual-clock.js";
-import { withoutSession } from "./change-writer.js";
+import { withoutSession } from "../../plans/change-writer.js";
+import { type Plan, type PlannedChange, stampOf } from "../../plans/plan.js";
+import { manualClock } from "../../testing/manual-clock.js";
+import { PendingActionStore } from "../store/pending-action-store.js";
+import { settleAction } from "./decide-action.js";
+import { settleAll } from "./decide-all.js";
 import type { ApplyAnswer, Decision, SettleContext } from "./decision.js";
-import { PendingActionStore } from "./pending-action-store.js";
-import { type Plan, type PlannedChange, stampOf } from "./plan.js";
-import { settleAction } from "./settle.js";
-import { settleAll } from "./settle-all.js";
 
 const apply: Decision = { action: "apply", reason: "looks right", by: "model" };
 

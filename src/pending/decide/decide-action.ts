@@ -1,14 +1,14 @@
 // Settles a pending action that the model, the host or the user decides about. With `both`, the user is asked before an
 // action is applied that the model wants to apply; the answer may be a part of it, or that it stays pending.
 
-import { throwIfAborted } from "../base/abort.js";
-import { GalleyError } from "../base/errors.js";
+import { throwIfAborted } from "../../base/abort.js";
+import { GalleyError } from "../../base/errors.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import { settleAgreedPart } from "./decide-agreed-part.js";
+import { settleTaken } from "./decide-whole.js";
 import type { ApplyAnswer, Decision, SettleContext, Settled } from "./decision.js";
-import type { StoredAction } from "./pending-action-store.js";
 import { refusalOf, refuseOtherRevision, refuseUnnamed } from "./refuse-decision.js";
-import { settleAgreedPart } from "./settle-agreed-part.js";
 import { missingText, postponedText, refused } from "./settle-texts.js";
-import { settleTaken } from "./settle-whole.js";
 
 /** The id must be there and free: `missingText` says why not. */
 export async function settleAction(context: SettleContext, id: string, decision: Decision): Promise<Settled> {

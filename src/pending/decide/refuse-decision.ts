@@ -1,10 +1,11 @@
 // Why a decision may not be tried at all. Asked before anything is taken, so that nothing has to be taken back.
 
-import { GalleyError } from "../base/errors.js";
+import { GalleyError } from "../../base/errors.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import type { PendingActionStore } from "../store/pending-action-store.js";
+import { type ActionBelow, actionsBelow, pathsOf, shownPaths } from "../store/stack.js";
 import type { Decision, SettleContext } from "./decision.js";
-import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
 import { missingText } from "./settle-texts.js";
-import { type ActionBelow, actionsBelow, pathsOf, shownPaths } from "./stack.js";
 
 export const forReviewText = "Staged for review: the user decides.";
 

@@ -1,8 +1,8 @@
 // The results of callbacks. Callbacks are code of extensions and may return anything.
 
-import { isObject } from "../base/json.js";
-import type { InputContent } from "../protocol/content.js";
-import type { ToolResult } from "../protocol/events.js";
+import { isObject } from "../../base/json.js";
+import type { InputContent } from "../../protocol/content.js";
+import type { ToolResult } from "../../protocol/events.js";
 
 /** A result, or only its content. Undefined: the callback returned nothing. */
 export function resultOf(told: unknown): ToolResult | undefined {

@@ -1,15 +1,15 @@
 // Decides about several pending actions one after the other, and reports the outcome of each.
 
-import { messageOf } from "../base/errors.js";
-import type { ToolResult } from "../protocol/events.js";
-import type { PendingOutcome } from "../protocol/pending.js";
+import { messageOf } from "../../base/errors.js";
+import type { AppliedChanges } from "../../plans/change-writer.js";
+import type { ToolResult } from "../../protocol/events.js";
+import type { PendingOutcome } from "../../protocol/pending.js";
 import { writtenDetails } from "./apply-action.js";
 import { textOf } from "./callback-result.js";
-import type { AppliedChanges } from "./change-writer.js";
+import { settleAction } from "./decide-action.js";
 import type { Decision, SettleContext, Settled } from "./decision.js";
 import { editedText } from "./edited-text.js";
 import { refuseBeforehand } from "./refuse-decision.js";
-import { settleAction } from "./settle.js";
 
 interface Result extends Partial<AppliedChanges> {
   readonly id: string;

@@ -1,16 +1,14 @@
 // The only owner of pending actions: what was staged, in which order it is resolved, and how it ended. Taking an action
 // is one step, so two decisions never work on the same one. Listeners are told of every change after it has happened.
 
-import type { Clock } from "../base/clock.js";
-import { GalleyError, messageOf } from "../base/errors.js";
-import type { SessionEvent } from "../protocol/events.js";
-import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
+import type { Clock } from "../../base/clock.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
+import type { RunMark } from "../../plans/change-writer.js";
+import type { ChangedPlan, PlanStep } from "../../plans/plan-step.js";
+import type { ActionWork, NewAction, StoredAction } from "../../plans/stored-action.js";
+import type { SessionEvent } from "../../protocol/events.js";
+import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../../protocol/pending.js";
 import { filesOf, jsonCopy, named, pathsIn, stillStale } from "./action-fields.js";
-import type { RunMark } from "./change-writer.js";
-import type { ChangedPlan, PlanStep } from "./plan-step.js";
-import type { ActionWork, NewAction, StoredAction } from "./stored-action.js";
-
-export type { ActionWork, NewAction, RefreshedPlan, SettleInfo, StoredAction } from "./stored-action.js";
 
 type Listener = (change: PendingChange, stored: StoredAction, step?: PlanStep) => void;
 

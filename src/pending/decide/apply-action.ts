@@ -1,19 +1,19 @@
 // Applies a pending action, or a part of it, with what it rests on: one change set, all or nothing. A failed apply leaves
 // every action as it was and says why. A plan is written as it was shown or not at all, through the `ChangeWriter`.
 
-import { GalleyError, messageOf } from "../base/errors.js";
-import { isObject } from "../base/json.js";
-import type { ToolResult } from "../protocol/events.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
+import { isObject } from "../../base/json.js";
+import type { AppliedChanges, ApplyOwner } from "../../plans/change-writer.js";
+import { combinePlans, type Plan, type PlannedChange } from "../../plans/plan.js";
+import { protectedError, protectedIn } from "../../plans/protected-changes.js";
+import type { RefreshedPlan, StoredAction } from "../../plans/stored-action.js";
+import type { ToolResult } from "../../protocol/events.js";
+import { type ActionBelow, actionsBelow, dependentsOf, planOf } from "../store/stack.js";
 import { resultOf } from "./callback-result.js";
-import type { AppliedChanges, ApplyOwner } from "./change-writer.js";
 import type { Decision, SettleContext, Settled } from "./decision.js";
 import { editedText, editedWithout } from "./edited-text.js";
-import type { RefreshedPlan, StoredAction } from "./pending-action-store.js";
-import { combinePlans, type Plan, type PlannedChange } from "./plan.js";
-import { protectedError, protectedIn } from "./protected-changes.js";
 import { failedResult, missingText, neededBy, settledResult, staleText, withIt } from "./settle-texts.js";
 import { type Share, sharesBelow, takenWith, wholeShare } from "./shares.js";
-import { type ActionBelow, actionsBelow, dependentsOf, planOf } from "./stack.js";
 
 export async function applyAction(context: SettleContext, stored: StoredAction, decision: Decision): Promise<Settled> {
   const { store } = context;

@@ -1,11 +1,12 @@
 // A decision about a pending action: what is asked for, what it needs, and how it ended.
 
-import type { ErrorCode } from "../base/errors.js";
-import type { ToolResult } from "../protocol/events.js";
-import type { Decider, PendingOutcome } from "../protocol/pending.js";
-import type { AppliedChanges, ChangeSession, ChangeWriter } from "./change-writer.js";
-import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
-import type { Subset } from "./split-plan.js";
+import type { ErrorCode } from "../../base/errors.js";
+import type { AppliedChanges, ChangeSession, ChangeWriter } from "../../plans/change-writer.js";
+import type { Subset } from "../../plans/split-plan.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import type { ToolResult } from "../../protocol/events.js";
+import type { Decider, PendingOutcome } from "../../protocol/pending.js";
+import type { PendingActionStore } from "../store/pending-action-store.js";
 
 export interface Decision {
   readonly action: "apply" | "discard";

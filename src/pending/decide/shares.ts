@@ -1,14 +1,15 @@
 // What one change takes of the pending actions: all of the one that is decided about or a part of it, and of those that
 // it rests on the part that concerns the same files.
 
-import type { FileStamp } from "../protocol/pending.js";
-import type { AppliedActions, AppliedPart } from "./change-writer.js";
-import { amountOf, labelOfPart, remainingText } from "./label-figures.js";
-import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
-import type { Plan, PlannedChange } from "./plan.js";
+import type { AppliedActions, AppliedPart } from "../../plans/change-writer.js";
+import { amountOf, labelOfPart, remainingText } from "../../plans/label-figures.js";
+import type { Plan, PlannedChange } from "../../plans/plan.js";
+import { digestOf, type RestOfPlan, type SettledFile, splitPlan } from "../../plans/split-plan.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import type { FileStamp } from "../../protocol/pending.js";
+import type { PendingActionStore } from "../store/pending-action-store.js";
+import { type ActionBelow, planOf, shownPaths } from "../store/stack.js";
 import { neededBy } from "./settle-texts.js";
-import { digestOf, type RestOfPlan, type SettledFile, splitPlan } from "./split-plan.js";
-import { type ActionBelow, planOf, shownPaths } from "./stack.js";
 
 export interface Share {
   readonly stored: StoredAction;

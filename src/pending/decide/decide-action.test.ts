@@ -1,14 +1,15 @@
 import { describe, expect, it, vi } from "vitest";
-import { GalleyError } from "../base/errors.js";
-import type { ToolResult } from "../protocol/events.js";
-import { manualClock } from "../testing/manual-clock.js";
-import { withoutSession } from "./change-writer.js";
+import { GalleyError } from "../../base/errors.js";
+import { withoutSession } from "../../plans/change-writer.js";
+import { type Plan, stampOf } from "../../plans/plan.js";
+import type { NewAction } from "../../plans/stored-action.js";
+import type { ToolResult } from "../../protocol/events.js";
+import { manualClock } from "../../testing/manual-clock.js";
+import { PendingActionStore, type PendingChange } from "../store/pending-action-store.js";
+import { settleAction } from "./decide-action.js";
+import { settleAll } from "./decide-all.js";
+import { settlePart } from "./decide-part.js";
 import type { Decision, SettleContext } from "./decision.js";
-import { type NewAction, PendingActionStore, type PendingChange } from "./pending-action-store.js";
-import { type Plan, stampOf } from "./plan.js";
-import { settleAction } from "./settle.js";
-import { settleAll } from "./settle-all.js";
-import { settlePart } from "./settle-part.js";
 import { missingText } from "./settle-texts.js";
 
 const text = (value: string, details?: unknown): ToolResult => ({

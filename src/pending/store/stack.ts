@@ -1,9 +1,10 @@
 // Which pending plans depend on each other: a plan that was made for the result of another plan depends on it, for that
 // file only. Once the lower one has settled the file, the two are independent.
 
-import { restsOnIn } from "./needed-changes.js";
-import type { PendingActionStore, StoredAction } from "./pending-action-store.js";
-import { changesByPath, type Plan, type PlannedChange } from "./plan.js";
+import { restsOnIn } from "../../plans/needed-changes.js";
+import { changesByPath, type Plan, type PlannedChange } from "../../plans/plan.js";
+import type { StoredAction } from "../../plans/stored-action.js";
+import type { PendingActionStore } from "./pending-action-store.js";
 
 /** The oldest first. Ids count up, so they tell which came first. */
 export function inStagedOrder(store: PendingActionStore): StoredAction[] {

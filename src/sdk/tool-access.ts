@@ -94,7 +94,7 @@ function workspaceOptions(
 function createProcesses({ env, clock, log, projectRoot }: Here, settings: Settings): Processes {
   const shellPath = settings.get("shellPath");
   // Programs that know it ask no questions and draw nothing: there is no terminal.
-  const unattended = isOn(env, "GALLEY_BASH_NO_CI") ? {} : { CI: "true" };
+  const unattended: Record<string, string> = isOn(env, "GALLEY_BASH_NO_CI") ? {} : { CI: "true" };
   return createNodeProcesses({
     env,
     clock,

@@ -43,7 +43,9 @@ const messages: Dialect = {
 function requestHeaders(request: StreamRequest): Record<string, string> {
   const { model, options } = request;
   const { apiKey = "" } = options;
-  const key = apiKey.startsWith(loginPrefix) ? { authorization: `Bearer ${apiKey}` } : { "x-api-key": apiKey };
+  const key: Record<string, string> = apiKey.startsWith(loginPrefix)
+    ? { authorization: `Bearer ${apiKey}` }
+    : { "x-api-key": apiKey };
   const own = { "anthropic-version": "2023-06-01", ...sessionHeaders(request) };
   const headers = mergeHeaders(own, apiKey === "" ? {} : key, model.headers, options.headers);
   if (!headers.authorization?.startsWith(`Bearer ${loginPrefix}`)) return headers;

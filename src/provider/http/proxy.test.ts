@@ -151,8 +151,8 @@ describe("openTunnel", () => {
       });
     await expect(ask({ HTTPS_PROXY: address })).rejects.toThrow("self-signed certificate");
     expect(asked.at(-1)?.path).toBe("api.example.test:8444");
-    for (const direct of [{}, { HTTPS_PROXY: address, NO_PROXY: "example.test" }])
-      await expect(ask(direct)).rejects.toMatchObject({ syscall: "getaddrinfo" });
+    const ways: Record<string, string>[] = [{}, { HTTPS_PROXY: address, NO_PROXY: "example.test" }];
+    for (const direct of ways) await expect(ask(direct)).rejects.toMatchObject({ syscall: "getaddrinfo" });
     vi.unstubAllEnvs();
   });
 

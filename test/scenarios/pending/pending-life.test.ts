@@ -225,7 +225,12 @@ describe("what hosts and callbacks are told", () => {
     );
     expect(open.session.pendingActionCount).toBe(1);
     const plan = await play([preview, say("Later.")], { settings: withSettings({ "resolve.forcing": "off" }) });
-    for (const part of [{ hunks: { "src/a.ts": [2] } }, { hunks: { "src/none.ts": [1] } }, { files: ["nowhere"] }])
+    const parts: { hunks?: Record<string, number[]>; files?: string[] }[] = [
+      { hunks: { "src/a.ts": [2] } },
+      { hunks: { "src/none.ts": [1] } },
+      { files: ["nowhere"] },
+    ];
+    for (const part of parts)
       await expect(plan.session.resolvePendingAction({ ...decision, ...part })).rejects.toThrow(/src|nowhere/);
     expect(plan.workspace.files).toEqual(files);
     expect(plan.session.pendingActionCount).toBe(1);

@@ -256,7 +256,8 @@ describe("two of three hunks", () => {
     const first = await open([preview, say("Waiting.")], { settings });
     await first.prompt("go");
     const part = { action: "apply", reason: "those two", by: "user", pendingId: "pa_1" } as const;
-    for (const hunks of [{ "a.ts": [4] }, { "b.ts": [1] }])
+    const wrong: Record<string, number[]>[] = [{ "a.ts": [4] }, { "b.ts": [1] }];
+    for (const hunks of wrong)
       await expect(first.resolvePendingAction({ ...part, hunks })).rejects.toMatchObject({ code: "invalid_argument" });
     expect(read("a.ts")).toBe(lines("old", "old", "old"));
     expect(await first.resolvePendingAction({ ...part, hunks: { "a.ts": [1, 3] } })).toMatchObject({

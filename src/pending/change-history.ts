@@ -1,15 +1,16 @@
 // Undo and redo. An applied change is undone by a plan of its own, which is shown and decided like any other. What
 // was undone and what was not follows from the records alone.
 
-import { type ErrorCode, GalleyError } from "../base/errors.js";
+import { GalleyError } from "../base/errors.js";
 import { contentHash } from "../base/file-type.js";
 import type { ChangeWriter, OldContent, RunMark, UndoFile, UndoRecord } from "../plans/change-writer.js";
 import type { ShownFile } from "../plans/diff/diff-page.js";
 import { gitSummary, isGrouped } from "../plans/diff/git-group.js";
 import { diffOf } from "../plans/diff/plan-diff.js";
 import { type PlannedChange, typeMember } from "../plans/plan.js";
-import type { ToolResult } from "../protocol/events.js";
 import type { Change, Decider, FileChangeKind, PendingAction } from "../protocol/pending.js";
+import { errorOf, forHost } from "./decide/words.js";
+import type { DecisionAnswer } from "./decide-pending.js";
 import { type FileDifference, inversePlan } from "./inverse-plan.js";
 import type { PendingActions } from "./pending.js";
 import { isUndone } from "./undone-files.js";
@@ -37,12 +38,8 @@ export interface UndoRequest {
 
 export interface Undone {
   readonly action: PendingAction;
-  /** With `apply`. */
-  readonly result?: ToolResult;
-  /** Why it failed. */
-  readonly code?: ErrorCode | undefined;
-  /** Id of the change that undid it. */
-  readonly changeId?: string | undefined;
+  /** With `apply`; what could not be applied is thrown. */
+  readonly answer?: DecisionAnswer;
   /** The change that is undone, or the newest of several. */
   readonly record: UndoRecord;
 }
@@ -235,11 +232,12 @@ export class ChangeHistory {
     const action = pending.store.get(id)?.action;
     if (!action) throw new GalleyError("invalid_argument", `Pending action ${id} ended at once.`);
     if (!apply) return { action, record };
-    const { result, code } = await pending.decide([id], { action: "apply", ...apply });
+    const decided = await pending.decide([id], { action: "apply", ...apply });
+    const failure = errorOf(decided);
+    if (!failure) return { action, answer: { ...forHost(decided), decided }, record };
     // A caller that wants it applied at once does not want a pending preview.
-    if (result.isError)
-      await pending.decide([id], { action: "discard", by: apply.by, reason: "It could not be applied." });
-    return { action, result, code, record, changeId: changeIdIn(result) };
+    await pending.decide([id], { action: "discard", by: apply.by, reason: "It could not be applied." });
+    throw failure;
   }
 
   async #describe(
@@ -294,10 +292,6 @@ function partText(changes: readonly PlannedChange[], whole: UndoRecord): string 
   const names = changes.slice(0, maxNamed).map(({ stamp }) => stamp.path);
   const more = changes.length > maxNamed ? [`+${changes.length - maxNamed} more`] : [];
   return ` (${isPart ? `${changes.length} of ${whole.files.length} files: ` : ""}${[...names, ...more].join(", ")})`;
-}
-
-function changeIdIn({ details }: ToolResult): string | undefined {
-  return (details as { sourceResultDetails?: { changeId?: string } } | undefined)?.sourceResultDetails?.changeId;
 }
 
 function txidsOf(records: readonly UndoRecord[]): string[] {

@@ -4,9 +4,9 @@
 import { GalleyError } from "../base/errors.js";
 import type { Subset } from "../plans/split-plan.js";
 import type { ResolveDetails } from "../protocol/data.js";
-import type { ToolResult } from "../protocol/events.js";
 import type { Decider } from "../protocol/pending.js";
-import { nothingPendingText } from "./decide/settle-texts.js";
+import { errorOf, forHost, nothingPendingText } from "./decide/words.js";
+import type { Decided } from "./outcome.js";
 import type { PendingActions } from "./pending.js";
 
 export interface PendingDecision extends Subset {
@@ -26,20 +26,16 @@ export interface PendingDecision extends Subset {
   readonly revision?: number | undefined;
 }
 
-export async function decidePending(
-  pending: PendingActions,
-  request: PendingDecision,
-): Promise<{ details: ResolveDetails; text: string }> {
+/** The facts, and what a host is answered. */
+export interface DecisionAnswer {
+  readonly details: ResolveDetails;
+  readonly text: string;
+  readonly decided: Decided;
+}
+
+export async function decidePending(pending: PendingActions, request: PendingDecision): Promise<DecisionAnswer> {
   const { action, reason, by, extra, files, hunks, withDeps, revision } = request;
-  const decision = {
-    action,
-    reason,
-    by,
-    withDeps,
-    revision,
-    protected: request.protected,
-    ...(extra ? { extra } : {}),
-  };
+  const decision = { action, reason, by, withDeps, revision, protected: request.protected, extra };
   const ids = idsOf(pending, request);
   const isList = request.all === true || request.pendingIds !== undefined;
   const isPart = files !== undefined || hunks !== undefined;
@@ -47,17 +43,13 @@ export async function decidePending(
     throw new GalleyError("invalid_argument", "Choose files or hunks from one pending action at a time.");
   if (revision !== undefined && ids.length !== 1)
     throw new GalleyError("invalid_argument", "A revision belongs to one pending action. Name one.");
-  const {
-    result,
-    code = "apply_failed",
-    staleFiles,
-  } = isPart && ids[0] !== undefined
-    ? await pending.decidePart(ids[0], decision, { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) })
-    : await pending.decide(ids, decision, { isList });
-  const text = textOf(result);
-  if (result.isError && !isList)
-    throw new GalleyError(code, text, staleFiles ? { details: { files: [...staleFiles] } } : {});
-  return { details: result.details as ResolveDetails, text };
+  const decided =
+    isPart && ids[0] !== undefined
+      ? await pending.decidePart(ids[0], decision, { files, hunks })
+      : await pending.decide(ids, decision, { isList });
+  const failure = errorOf(decided);
+  if (failure) throw failure;
+  return { ...forHost(decided), decided };
 }
 
 function idsOf(pending: PendingActions, { pendingId, pendingIds, all = false }: PendingDecision): string[] {
@@ -68,8 +60,4 @@ function idsOf(pending: PendingActions, { pendingId, pendingIds, all = false }: 
   const waiting = pending.store.list().map(({ action }) => action.id);
   if (waiting.length === 0) throw new GalleyError("not_found", nothingPendingText);
   return all ? waiting : waiting.slice(0, 1);
-}
-
-function textOf(result: ToolResult): string {
-  return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }

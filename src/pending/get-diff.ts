@@ -7,7 +7,7 @@ import { contextLines } from "../plans/diff/file-diff.js";
 import { gitSummary, isGrouped } from "../plans/diff/git-group.js";
 import type { DiffPage } from "../protocol/diff.js";
 import type { ChangeHistory } from "./change-history.js";
-import { missingText } from "./decide/settle-texts.js";
+import { missingText } from "./decide/words.js";
 import type { PendingActions } from "./pending.js";
 
 /** One of the two ids. */

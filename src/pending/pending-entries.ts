@@ -7,7 +7,7 @@ import type { PartStep, PlanStep } from "../plans/plan-step.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { Decider, FileStamp, PendingAction, PendingOutcome } from "../protocol/pending.js";
 import type { EntryFields } from "../record/record-options.js";
-import { neededBy } from "./decide/settle-texts.js";
+import { neededBy } from "./decide/words.js";
 import { isStepData, type StepData } from "./step-data.js";
 
 export const pendingActionType = "pending_action";
@@ -171,6 +171,17 @@ export function foldPending(entries: Iterable<SessionEntry>, session: string): P
     else if (known && isStepData(entry.data) && entry.data.revision > revisionOf(known)) known.steps.push(entry.data);
   }
   return { open: [...open.values()], ids };
+}
+
+/** How an action ended, if these entries say so. */
+export function endOnRecord(entries: readonly SessionEntry[], id: string): PendingOutcome | undefined {
+  let end: PendingOutcome | undefined;
+  for (const entry of entries) {
+    if (entry.type !== "custom" || entry.customType !== pendingActionType || !isObject(entry.data)) continue;
+    const { event, outcome } = entry.data as Partial<SettledData>;
+    if (entry.data.id === id) end = event === "settled" ? outcome : undefined;
+  }
+  return end;
 }
 
 /** Whether an entry says that this action was staged. */

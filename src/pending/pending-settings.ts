@@ -1,8 +1,8 @@
 // How previews are decided about, with the built-in values.
 
-import type { SettleSettings } from "./decide/decision.js";
+import type { DecideSettings } from "./decide/decision.js";
 
-export interface PendingSettings extends SettleSettings {
+export interface PendingSettings extends DecideSettings {
   readonly order: "lifo" | "fifo";
   readonly forcing: "force" | "remind" | "off";
   /** How often the model is reminded of one preview before the reminders stop. */

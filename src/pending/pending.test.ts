@@ -13,6 +13,7 @@ import type { SessionRecord } from "../record/record.js";
 import { createMemoryArtifacts } from "../record/store/artifacts.js";
 import { manualClock } from "../testing/manual-clock.js";
 import type { Decision } from "./decide/decision.js";
+import { errorOf, forUser } from "./decide/words.js";
 import { PendingActions, type PendingActionsDeps } from "./pending.js";
 import { defaultPendingSettings } from "./pending-settings.js";
 
@@ -156,9 +157,9 @@ describe("a decision of the host", () => {
         },
       }),
     );
-    expect((await pending.decide(["pa_2"], byHost)).result.isError).toBe(true);
+    expect(errorOf(await pending.decide(["pa_2"], byHost))?.message).toBe("no luck");
     expect(queues.takeAsides()).toEqual([]);
-    expect(textOf((await pending.decide(["pa_1"], byHost)).result)).toBe("A done");
+    expect(forUser(await pending.decide(["pa_1"], byHost)).first).toBe("A done");
     expect(queues.takeAsides()).toHaveLength(1);
     expect(pending.store.list().map(({ action }) => action.id)).toEqual(["pa_2"]);
   });

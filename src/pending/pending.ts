@@ -15,13 +15,13 @@ import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
 import type { ProviderModel } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
 import { changeSession } from "./change-session.js";
-import { settleAction } from "./decide/decide-action.js";
-import { settleAll } from "./decide/decide-all.js";
-import { settlePart } from "./decide/decide-part.js";
-import type { Decision, SettleContext, Settled } from "./decide/decision.js";
-import { editedText } from "./decide/edited-text.js";
-import { missingText, nothingPendingText } from "./decide/settle-texts.js";
-import { outcomeMessage, type ToldAction } from "./outcome-message.js";
+import { decideAction } from "./decide/decide-action.js";
+import { decideAll } from "./decide/decide-all.js";
+import { decidePart } from "./decide/decide-part.js";
+import type { DecideContext, Decision } from "./decide/decision.js";
+import { forModel, missingText, nothingPendingText } from "./decide/words.js";
+import type { Decided, Outcome } from "./outcome.js";
+import { endedIn, outcomeMessage } from "./outcome-message.js";
 import { orphaned, type PushedData } from "./pending-entries.js";
 import type { PendingSettings } from "./pending-settings.js";
 import { readPending } from "./read-pending.js";
@@ -49,21 +49,18 @@ export interface PendingActionsDeps {
   owner(): string;
   /** The run under way. */
   run?(): RunMark | undefined;
-  confirm?: SettleContext["confirm"];
-  confirmProtected?: SettleContext["confirmProtected"];
+  confirm?: DecideContext["confirm"];
+  confirmProtected?: DecideContext["confirmProtected"];
   /** Of the run under way: a question to the user ends with it. */
   signal(): AbortSignal | undefined;
 }
-
-/** The result of a decision. */
-export type Decided = Pick<Settled, "result" | "code" | "staleFiles">;
 
 export class PendingActions {
   readonly store: PendingActionStore;
   /** The session that changes are made for: their outcome goes on record here. */
   readonly session: ChangeSession;
   readonly #deps: PendingActionsDeps;
-  readonly #settle: SettleContext;
+  readonly #context: DecideContext;
   readonly #force: ResolveForce;
   readonly #deciding: RunningDecisions;
   readonly #recorded: RecordedActions;
@@ -87,7 +84,7 @@ export class PendingActions {
       run: () => deps.run?.(),
       expiring: (work) => void this.#deciding.run(work),
     });
-    this.#settle = {
+    this.#context = {
       store: this.store,
       settings,
       changes: { apply: (...change) => this.#deciding.write(deps.changes.apply(...change)) },
@@ -97,7 +94,7 @@ export class PendingActions {
     };
     this.#force = new ResolveForce({
       store: this.store,
-      settle: this.#settle,
+      decide: (id, decision) => this.#decideForModel(id, decision),
       toolChoice,
       settings,
       model,
@@ -190,17 +187,21 @@ export class PendingActions {
     if (all && id !== undefined) throw new GalleyError("tool_failed", "Use either id or all, not both.");
     try {
       if (all && !this.store.hasPending) throw new GalleyError("tool_failed", nothingPendingText);
-      if (all) return await settleAll(this.#settle, this.#ids(), decision);
-      if (id !== undefined) return (await settleAction(this.#settle, id, decision)).result;
+      if (all) return forModel(this.#decided(decision, await decideAll(this.#context, this.#ids(), decision), true));
+      if (id !== undefined) return await this.#decideForModel(id, decision);
       const invoke = this.#deps.toolChoice.peekInvoker();
       if (invoke) return await invoke({ ...params });
-      const next = this.store.next();
-      if (next) return (await settleAction(this.#settle, next.action.id, decision)).result;
+      const next = this.store.next()?.action.id;
+      if (next !== undefined) return await this.#decideForModel(next, decision);
       if (!this.#standing) throw new GalleyError("tool_failed", nothingPendingText);
       return await resolveByHandler(this.#standing, decision);
     } finally {
       await this.flush();
     }
+  }
+
+  async #decideForModel(id: string, decision: Decision): Promise<ToolResult> {
+    return forModel(this.#decided(decision, [await decideAction(this.#context, id, decision)]));
   }
 
   /** A decision of the host or the user. The model is told with its next request. */
@@ -209,20 +210,15 @@ export class PendingActions {
   }
 
   async #decide(ids: readonly string[], decision: Decision, isList: boolean): Promise<Decided> {
-    const told = new Map<string, ToldAction>();
-    for (const id of ids) {
-      const stored = this.store.get(id);
-      if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
-      const edits = decision.action === "apply" && stored.edited ? await editedText(stored) : undefined;
-      told.set(id, { id, label: stored.action.label, isPart: false, edits });
-    }
-    const decided: Decided =
-      !isList && ids[0] !== undefined
-        ? await settleAction(this.#settle, ids[0], decision)
-        : { result: await settleAll(this.#settle, ids, decision) };
-    // A failed decision leaves the action pending: there is nothing to tell.
-    for (const [id, about] of told)
-      if (this.store.endOf(id) !== undefined) this.#tellModel(about, decision, decided.result);
+    const missing = ids.find((id) => !this.store.get(id));
+    if (missing !== undefined) throw new GalleyError("not_found", missingText(this.store, missing));
+    const [first] = ids;
+    const outcomes =
+      isList || first === undefined
+        ? await decideAll(this.#context, ids, decision)
+        : [await decideAction(this.#context, first, decision)];
+    const decided = this.#decided(decision, outcomes, isList);
+    this.#tellModel(decided, ids);
     await this.flush();
     return decided;
   }
@@ -233,15 +229,17 @@ export class PendingActions {
   }
 
   async #decidePart(id: string, decision: Decision, subset: Subset): Promise<Decided> {
-    const stored = this.store.get(id);
-    if (!stored) throw new GalleyError("not_found", missingText(this.store, id));
-    const { label } = stored.action;
-    const { isWhole, paths, edits, ...decided } = await settlePart(this.#settle, id, { decision, subset });
+    const { outcome, paths } = await decidePart(this.#context, id, { decision, subset });
     if (paths.length > 0) void this.filesWritten(paths); // the rest may be stale, and other previews too
-    const isSettled = isWhole ? this.store.endOf(id) !== undefined : !decided.result.isError;
-    if (isSettled) this.#tellModel({ id, label, isPart: !isWhole, edits }, decision, decided.result);
+    const decided = this.#decided(decision, [outcome]);
+    this.#tellModel(decided, [id]);
     await this.flush();
     return decided;
+  }
+
+  #decided(decision: Decision, outcomes: readonly Outcome[], isList = false): Decided {
+    const remaining = this.store.list().map(({ action: { id, label } }) => ({ id, label }));
+    return { decision, isList, outcomes, remaining };
   }
 
   /**
@@ -386,8 +384,10 @@ export class PendingActions {
     this.store.remove(id, { outcome, by: "runtime", reason, ...(error === undefined ? {} : { error }) });
   }
 
-  #tellModel(about: ToldAction, decision: Decision, result: ToolResult): void {
+  /** Of what was decided about these. A failed decision leaves the action pending: there is nothing to tell. */
+  #tellModel(decided: Decided, ids: readonly string[]): void {
     const timestamp = this.#deps.clock.now();
-    this.#deps.queues.queueAside(outcomeMessage(about, decision, { result, timestamp }));
+    for (const ended of endedIn(decided))
+      if (ids.includes(ended.id)) this.#deps.queues.queueAside(outcomeMessage(ended, decided, timestamp));
   }
 }

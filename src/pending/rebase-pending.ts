@@ -9,7 +9,7 @@ import { type PresentFile, type RebasedChange, rebaseChange } from "../plans/reb
 import type { StoredAction } from "../plans/stored-action.js";
 import type { Decider, PendingAction, PendingActionView } from "../protocol/pending.js";
 import { refuseOtherRevision } from "./decide/refuse-decision.js";
-import { missingText } from "./decide/settle-texts.js";
+import { missingText } from "./decide/words.js";
 import type { PendingActions } from "./pending.js";
 import { rebasedFrom, replaceChanges } from "./replay-steps.js";
 import { actionsBelow, changeAt, dependentsOf, planOf } from "./store/stack.js";

@@ -7,8 +7,7 @@ import type { StoredAction } from "../plans/stored-action.js";
 import type { ToolResult } from "../protocol/events.js";
 import type { AssistantMessage, CustomMessage } from "../protocol/messages.js";
 import { capabilitiesOf, type ProviderModel } from "../provider/provider.js";
-import { settleAction } from "./decide/decide-action.js";
-import type { SettleContext } from "./decide/decision.js";
+import type { Decision } from "./decide/decision.js";
 import type { PendingSettings } from "./pending-settings.js";
 import type { PendingActionStore } from "./store/pending-action-store.js";
 
@@ -26,7 +25,6 @@ export interface ResolveParams {
 
 export interface ResolveForceDeps {
   readonly store: PendingActionStore;
-  readonly settle: SettleContext;
   readonly toolChoice: ToolChoiceQueue;
   settings(): PendingSettings;
   model(): ProviderModel | undefined;
@@ -36,6 +34,7 @@ export interface ResolveForceDeps {
   signal(): AbortSignal | undefined;
   now(): number;
   warn(message: string): void;
+  decide(id: string, decision: Decision): Promise<ToolResult>;
 }
 
 /** What happened so far to get one action decided. */
@@ -136,11 +135,10 @@ export class ResolveForce {
     return undefined;
   }
 
-  async #invoke(id: string, params: Record<string, unknown>): Promise<ToolResult> {
+  #invoke(id: string, params: Record<string, unknown>): Promise<ToolResult> {
     const { action, reason, extra } = params as { action: "apply"; reason: string; extra?: Record<string, unknown> };
     const signal = this.#deps.signal();
-    const decision = { action, reason, by: "model" as const, signal, ...(extra ? { extra } : {}) };
-    return (await settleAction(this.#deps.settle, id, decision)).result;
+    return this.#deps.decide(id, { action, reason, by: "model", signal, extra });
   }
 
   #dropDirective(): void {

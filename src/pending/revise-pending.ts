@@ -9,7 +9,7 @@ import { reviseHunk } from "../plans/revise-hunk.js";
 import type { StoredAction } from "../plans/stored-action.js";
 import type { Decider, PendingActionView } from "../protocol/pending.js";
 import { refuseOtherRevision } from "./decide/refuse-decision.js";
-import { missingText } from "./decide/settle-texts.js";
+import { missingText } from "./decide/words.js";
 import type { PendingActions } from "./pending.js";
 import { replaceChanges, withEdit } from "./replay-steps.js";
 import { dependentsOf, planOf } from "./store/stack.js";

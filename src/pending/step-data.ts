@@ -20,7 +20,7 @@ const checks = new Map<string, (data: Record<string, unknown>) => boolean>([
     ({ action, reason, settled, rest }) =>
       (action === "apply" || action === "discard") &&
       typeof reason === "string" &&
-      isListOf(settled, isSettledFile) &&
+      isListOf(settled, isChosenFile) &&
       isRest(rest) &&
       typeof rest.sha256 === "string",
   ],
@@ -28,7 +28,7 @@ const checks = new Map<string, (data: Record<string, unknown>) => boolean>([
   [
     "rebased",
     ({ dropped, left, rest, planRef }) =>
-      isListOf(dropped, isText) && isListOf(left, isSettledFile) && isRest(rest) && isText(planRef),
+      isListOf(dropped, isText) && isListOf(left, isChosenFile) && isRest(rest) && isText(planRef),
   ],
 ]);
 
@@ -36,7 +36,7 @@ function isRest(value: unknown): value is Record<string, unknown> {
   return isObject(value) && isText(value.label) && isCount(value.files) && isCount(value.hunks);
 }
 
-function isSettledFile(value: unknown): boolean {
+function isChosenFile(value: unknown): boolean {
   return isObject(value) && isText(value.path) && (value.hunks === undefined || isListOf(value.hunks, isCount));
 }
 

@@ -4,7 +4,7 @@
 import type { Decider, FileStamp, PendingAction } from "../protocol/pending.js";
 import type { Amount } from "./label-figures.js";
 import type { Plan, PlannedChange } from "./plan.js";
-import type { SettledFile } from "./split-plan.js";
+import type { ChosenFile } from "./split-plan.js";
 
 interface StepFields {
   readonly id: string;
@@ -18,7 +18,7 @@ export interface PartStep extends StepFields {
   readonly event: "part";
   readonly action: "apply" | "discard";
   readonly reason: string;
-  readonly settled: readonly SettledFile[];
+  readonly settled: readonly ChosenFile[];
   /** Of a part that was applied. */
   readonly changeId?: string;
   /** What is left: its label and amount, and the digest of what is left of the files concerned. */

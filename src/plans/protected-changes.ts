@@ -12,15 +12,11 @@ export function protectedIn(changes: readonly PlannedChange[]): PlannedChange[] 
 /** Of the user who is asked, or of the caller who did not say it. */
 export function protectedError(changes: readonly PlannedChange[]): GalleyError {
   const files = changes.map(({ stamp }) => stamp.path);
-  return new GalleyError(
-    "protected",
-    `It changes protected paths (${namesOf(files)}), and the user did not agree to that. Nothing was written.`,
-    { details: { files } },
-  );
+  return new GalleyError("protected", protectedText(files), { details: { files } });
 }
 
-/** In a sentence. */
-export function namesOf(files: readonly string[]): string {
+export function protectedText(files: readonly string[]): string {
   const more = files.length > maxNamed ? [`+${files.length - maxNamed} more`] : [];
-  return [...files.slice(0, maxNamed), ...more].join(", ");
+  const names = [...files.slice(0, maxNamed), ...more].join(", ");
+  return `It changes protected paths (${names}), and the user did not agree to that. Nothing was written.`;
 }

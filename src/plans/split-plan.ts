@@ -15,7 +15,7 @@ export interface Subset {
 }
 
 /** What was decided: a whole file, or some of its hunks. */
-export interface SettledFile {
+export interface ChosenFile {
   readonly path: string;
   readonly hunks?: readonly number[];
 }
@@ -30,7 +30,7 @@ export interface RestOfPlan {
 export interface SplitPlan {
   readonly chosen: readonly PlannedChange[];
   readonly chosenHunks: number;
-  readonly settled: readonly SettledFile[];
+  readonly settled: readonly ChosenFile[];
   /** Made for the files as the chosen part leaves them. */
   readonly ifApplied: RestOfPlan;
   /** When the chosen part is dropped instead. */
@@ -94,7 +94,7 @@ interface FilePart {
   /** Absent where nothing of the file is left. */
   readonly ifApplied?: PlannedChange;
   readonly ifDiscarded?: PlannedChange;
-  readonly settled: SettledFile;
+  readonly settled: ChosenFile;
   readonly chosenHunks: number;
 }
 

@@ -7,7 +7,7 @@ import type { Plan, SeenFile } from "./plan.js";
 import type { EditedFile } from "./plan-step.js";
 
 /** What a callback may know of the decision. */
-export interface SettleInfo {
+export interface DecisionInfo {
   readonly id: string;
   readonly by: Decider;
 }
@@ -21,8 +21,8 @@ export type ActionWork =
       readonly kind: "closure";
       /** The files that the preview depends on. */
       readonly files?: readonly SeenFile[];
-      apply(reason: string, extra: Extra, info: SettleInfo): Promise<ToolResult> | ToolResult;
-      reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
+      apply(reason: string, extra: Extra, info: DecisionInfo): Promise<ToolResult> | ToolResult;
+      reject?(reason: string, extra: Extra, info: DecisionInfo): Promise<Settled> | Settled;
     }
   | {
       readonly kind: "plan";
@@ -30,8 +30,8 @@ export type ActionWork =
       /** Makes a new plan for the files as they are now; undefined if that is not possible. */
       refresh?(signal: AbortSignal | undefined): Promise<RefreshedPlan>;
       /** Once the files are written; supplies the result. Like `reject`, it does not survive a restart. */
-      afterApply?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
-      reject?(reason: string, extra: Extra, info: SettleInfo): Promise<Settled> | Settled;
+      afterApply?(reason: string, extra: Extra, info: DecisionInfo): Promise<Settled> | Settled;
+      reject?(reason: string, extra: Extra, info: DecisionInfo): Promise<Settled> | Settled;
     };
 
 export interface RefreshedPlan {

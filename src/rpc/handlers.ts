@@ -66,8 +66,10 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   rebase_pending_action: ({ session, features }, { pendingId, revision, partial }) =>
     session.rebasePendingAction({ pendingId, revision, partial, by: features.decider }),
   redo: async (context, command) => undone(context, await context.session.redo(decisionOf(command, context.features))),
-  resolve_pending_action: ({ session, features }, { type: _type, id: _id, ...decision }) =>
-    session.resolvePendingAction({ ...decision, by: features.decider }),
+  resolve_pending_action: async ({ session, features }, { type: _type, id: _id, ...decision }) => {
+    const { details, text } = await session.resolvePendingAction({ ...decision, by: features.decider });
+    return { details, text };
+  },
   revise_pending_action: ({ session, features }, { pendingId, revision, path, hunk, text }) =>
     session.revisePendingAction({ pendingId, revision, path, hunk, text, by: features.decider }),
   set_access: setAccess,

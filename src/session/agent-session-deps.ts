@@ -5,7 +5,7 @@ import type { Log } from "../base/log.js";
 import type { TextMask } from "../base/text-mask.js";
 import type { ToolHooks } from "../loop/run.js";
 import type { ChangeHistory } from "../pending/change-history.js";
-import type { SettleContext } from "../pending/decide/decision.js";
+import type { DecideContext } from "../pending/decide/decision.js";
 import type { PendingActions } from "../pending/pending.js";
 import type { ChangeWriter } from "../plans/change-writer.js";
 import type { AccessMode } from "../protocol/commands.js";
@@ -92,9 +92,9 @@ export interface AgentSessionDeps {
   /** Writes plans to the disk. */
   readonly changes: ChangeWriter;
   /** Shows what the model wants to apply to the user; absent where no user can be asked. */
-  confirm?: SettleContext["confirm"] | undefined;
+  confirm?: DecideContext["confirm"] | undefined;
   /** Asks the user whether protected paths may be written; absent where no user can be asked. */
-  confirmProtected?: SettleContext["confirmProtected"] | undefined;
+  confirmProtected?: DecideContext["confirmProtected"] | undefined;
   /** How commands are confined; default: not at all. */
   readonly sandbox?: SandboxView;
   /** The working mode; absent: a session that has none. */

@@ -3,7 +3,7 @@
 
 import type { Subscriber } from "../loop/event-stream.js";
 import type { ChangeListOptions, Undone, UndoRequest } from "../pending/change-history.js";
-import { decidePending, type PendingDecision } from "../pending/decide-pending.js";
+import { type DecisionAnswer, decidePending, type PendingDecision } from "../pending/decide-pending.js";
 import type { DiffRequest } from "../pending/get-diff.js";
 import type { Rebased, RebaseRequest } from "../pending/rebase-pending.js";
 import type { ReviseRequest } from "../pending/revise-pending.js";
@@ -11,7 +11,7 @@ import type { StandingHandler } from "../pending/standing-handler.js";
 import { type PendingViewOptions, viewPending } from "../pending/view-pending.js";
 import type { NewAction } from "../plans/stored-action.js";
 import type { ImageContent, InputContent } from "../protocol/content.js";
-import type { BashResult, ResolveDetails } from "../protocol/data.js";
+import type { BashResult } from "../protocol/data.js";
 import type { DiffPage } from "../protocol/diff.js";
 import type { AgentSessionEvent, CompactionResult } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
@@ -237,7 +237,7 @@ export class AgentSession extends SessionView {
   }
 
   /** A decision of the host or the user; the model is told with its next request. Throws when it cannot be done. */
-  async resolvePendingAction(request: PendingDecision): Promise<{ details: ResolveDetails; text: string }> {
+  async resolvePendingAction(request: PendingDecision): Promise<DecisionAnswer> {
     await this.internals.restored.done;
     return decidePending(this.internals.pending, request);
   }

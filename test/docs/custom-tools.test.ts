@@ -13,8 +13,8 @@ import { ToolRenderer } from "../../src/extensions/api/render.js";
 import type { ToolPendingActions } from "../../src/extensions/api/tool-api-pending.js";
 import { plainTheme } from "../../src/extensions/compat/theme.js";
 import type { LoadedCustomTools } from "../../src/extensions/load/load.js";
-import { settleAction } from "../../src/pending/decide/decide-action.js";
-import type { SettleContext } from "../../src/pending/decide/decision.js";
+import { decideOne } from "../../src/pending/decide/decided.test-kit.js";
+import type { DecideContext } from "../../src/pending/decide/decision.js";
 import { PendingActionStore } from "../../src/pending/store/pending-action-store.js";
 import { withoutSession } from "../../src/plans/change-writer.js";
 import { type PlannedChange, stampOf } from "../../src/plans/plan.js";
@@ -165,7 +165,7 @@ async function draw(loaded: LoadedCustomTools, name: string, args: unknown): Pro
 }
 
 async function settle(store: PendingActionStore, modules: ToolModules, action: "apply" | "discard", reason: string) {
-  const deps: SettleContext = {
+  const deps: DecideContext = {
     store,
     settings: () => ({ maxAttempts: 5, decider: "model", requireUser: false }),
     session: withoutSession,
@@ -179,7 +179,7 @@ async function settle(store: PendingActionStore, modules: ToolModules, action: "
       },
     },
   };
-  return (await settleAction(deps, store.next()?.action.id ?? "none", { action, reason, by: "model" })).result;
+  return (await decideOne(deps, store.next()?.action.id ?? "none", { action, reason, by: "model" })).result;
 }
 
 function staleError(changed: readonly PlannedChange[], total: number): GalleyError {

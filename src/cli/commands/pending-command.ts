@@ -18,9 +18,9 @@ import { ignoreBrokenStderr } from "../guard-stdout.js";
 import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
 import { reportUncaught } from "../report-uncaught.js";
 import { type PendingVerb, type PendingWords, parsePendingWords } from "./pending-words.js";
+import { decide } from "./review-decide.js";
 import { hideSecrets, print, printError, printJson, reasonOf } from "./review-output.js";
 import { rebase } from "./review-rebase.js";
-import { settle } from "./review-settle.js";
 import { inProject, jsonOf, show } from "./review-show.js";
 import { changesText, pendingText } from "./review-text.js";
 import { takeBack } from "./review-undo.js";
@@ -67,8 +67,8 @@ const verbs: { [V in PendingWords["verb"]]: Verb } = {
     return "done";
   },
   show,
-  apply: settle,
-  discard: settle,
+  apply: decide,
+  discard: decide,
   rebase,
   changes: async (location, { flags }) => {
     const changes = await listProjectChanges(location, { nameFile: inProject(location) });

@@ -11,6 +11,7 @@ import {
   type PendingLocation,
   withSessionFile,
 } from "../../sdk/pending-sessions.js";
+import { changeIdOf, forUser } from "../../sdk/review/decided.js";
 import { findChange } from "../../sdk/review/find-by-id.js";
 import { diffsOf } from "../../sdk/review/listed-action.js";
 import { changeOwner, keepSession } from "../../sdk/review/stage-undo.js";
@@ -47,24 +48,18 @@ export async function takeBack(location: PendingLocation, words: PendingWords): 
       ...(isPreview ? {} : { apply: { by: "user", reason, protected: flags.has("protected") } as const }),
     };
     const done = session[wanted.verb]({ ...request, ...(wanted.verb === "undo" ? { changeId, isRun } : {}) });
-    const {
-      action,
-      result,
-      code,
-      changeId: made,
-    } = await done.catch((error: unknown) => {
+    const { action, answer } = await done.catch((error: unknown) => {
       throw withHint(error, wanted);
     });
-    const text = result ? result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") : "";
-    if (result?.isError) throw withHint(new GalleyError(code ?? "apply_failed", text), wanted);
-    if (isPreview) {
+    if (!answer) {
       keepSession(session, reason);
       return { id: action.id, session: session.sessionId };
     }
     const nameFile = inProject(location);
+    const made = changeIdOf(answer.decided);
     const which = { ids: made === undefined ? [] : [made], isWholeRoot: true, withDiff: !isJson, nameFile };
     const [change] = await session.getChanges(which);
-    const [first = ""] = text.split("\n"); // what else is pending there is no answer to this
+    const { first } = forUser(answer.decided);
     if (isJson) printJson({ ...(change ? { change } : {}), text: first });
     else
       print(

@@ -9,6 +9,7 @@ import { placeOf } from "../../config/read-yaml.js";
 import { parseAssignment } from "../../config/settings/assignment.js";
 import { type ExtensionLocation, untrustedModules } from "../../sdk/extensions/manage-extensions.js";
 import { type AgentSession, createAgentSession, type ToolRun } from "../../sdk/index.js";
+import { forUser } from "../../sdk/review/decided.js";
 import { type CommandLine, parseArguments, refuseForeign } from "../arguments.js";
 import { exitCodes } from "../exit-codes.js";
 import { findJsonProblem } from "../json-place.js";
@@ -138,13 +139,9 @@ async function applyStaged(
   for (const { id, label } of (await session.getPendingActions()).toReversed()) {
     if (!session.pendingActions.some((action) => action.id === id)) continue; // it was applied with another one
     try {
-      const { text } = await session.resolvePendingAction({
-        action: "apply",
-        reason: "--yes",
-        by: "user",
-        pendingId: id,
-      });
-      told.push(text);
+      const decision = { action: "apply", reason: "--yes", by: "user", pendingId: id } as const;
+      const { first, more } = forUser((await session.resolvePendingAction(decision)).decided);
+      told.push([first, ...more].join("\n"));
     } catch (error) {
       return { told, failure: `${id} was not applied: ${label} – ${messageOf(error)}` };
     }

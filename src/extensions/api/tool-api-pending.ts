@@ -4,7 +4,7 @@
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import type { PlannedChange, SeenFile } from "../../plans/plan.js";
-import type { ActionWork, NewAction, SettleInfo } from "../../plans/stored-action.js";
+import type { ActionWork, DecisionInfo, NewAction } from "../../plans/stored-action.js";
 import type { ToolResult } from "../../protocol/events.js";
 import { type GuardedModule, type ModuleCall, runGuarded } from "../load/load-guard.js";
 
@@ -13,8 +13,8 @@ type Extra = Record<string, unknown> | undefined;
 export interface CustomToolPendingAction {
   label: string;
   /** Needed unless there is a plan; with one it runs after the files were written and supplies the result. */
-  apply?(reason: string, extra?: Extra, info?: SettleInfo): Promise<ToolResult> | ToolResult;
-  reject?(reason: string, extra?: Extra, info?: SettleInfo): Promise<ToolResult | undefined> | ToolResult | undefined;
+  apply?(reason: string, extra?: Extra, info?: DecisionInfo): Promise<ToolResult> | ToolResult;
+  reject?(reason: string, extra?: Extra, info?: DecisionInfo): Promise<ToolResult | undefined> | ToolResult | undefined;
   details?: unknown;
   /** Default `custom_tool`. */
   sourceToolName?: string;
@@ -157,13 +157,13 @@ function callbacks(action: CustomToolPendingAction, running: GuardedModule | und
   return {
     ...(apply
       ? {
-          apply: async (reason: string, extra: Extra, info: SettleInfo) =>
+          apply: async (reason: string, extra: Extra, info: DecisionInfo) =>
             guarded(() => apply.call(action, reason, extra, info)),
         }
       : {}),
     ...(reject
       ? {
-          reject: async (reason: string, extra: Extra, info: SettleInfo) =>
+          reject: async (reason: string, extra: Extra, info: DecisionInfo) =>
             guarded(() => reject.call(action, reason, extra, info)),
         }
       : {}),

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/kit/tool-modules.js";
 import { GalleyError } from "../../base/errors.js";
 import { silentLog } from "../../base/log.js";
-import { settleAction } from "../../pending/decide/decide-action.js";
+import { decideOne } from "../../pending/decide/decided.test-kit.js";
 import { PendingActionStore } from "../../pending/store/pending-action-store.js";
 import { withoutSession } from "../../plans/change-writer.js";
 import { type PlannedChange, stampOf } from "../../plans/plan.js";
@@ -144,11 +144,7 @@ describe("pushPendingAction", () => {
     const settings = () => ({ maxAttempts: 5, decider: "model" as const, requireUser: false });
     const changes = { apply: () => Promise.reject(new Error("no plan here")) };
     const decision = { action: "apply" as const, reason: "why", by: "model" as const, extra: { a: 1 } };
-    const { result } = await settleAction(
-      { store: held, settings, changes, session: withoutSession },
-      "pa_1",
-      decision,
-    );
+    const { result } = await decideOne({ store: held, settings, changes, session: withoutSession }, "pa_1", decision);
     expect(result.content).toEqual([{ type: "text", text: 'done why{"a":1}' }]);
   });
 

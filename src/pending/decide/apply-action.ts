@@ -8,36 +8,32 @@ import { combinePlans, type Plan, type PlannedChange } from "../../plans/plan.js
 import { protectedError, protectedIn } from "../../plans/protected-changes.js";
 import type { RefreshedPlan, StoredAction } from "../../plans/stored-action.js";
 import type { ToolResult } from "../../protocol/events.js";
+import type { Along, Outcome } from "../outcome.js";
 import { type ActionBelow, actionsBelow, dependentsOf, planOf } from "../store/stack.js";
 import { resultOf } from "./callback-result.js";
-import type { Decision, SettleContext, Settled } from "./decision.js";
+import type { DecideContext, Decision } from "./decision.js";
 import { editedText, editedWithout } from "./edited-text.js";
-import { failedResult, missingText, neededBy, settledResult, staleText, withIt } from "./settle-texts.js";
+import { attemptsAt, refused } from "./refuse-decision.js";
 import { type Share, sharesBelow, takenWith, wholeShare } from "./shares.js";
+import { missingText, neededBy, staleText, writtenMembers } from "./words.js";
 
-export async function applyAction(context: SettleContext, stored: StoredAction, decision: Decision): Promise<Settled> {
+export async function applyAction(context: DecideContext, stored: StoredAction, decision: Decision): Promise<Outcome> {
   const { store } = context;
-  const { id } = stored.action;
+  const { action, work } = stored;
+  const { id } = action;
   const { reason, extra, by } = decision;
-  const { work } = stored;
   try {
     let written: AppliedChanges | undefined;
-    let below: readonly Share[] = [];
-    let result: ToolResult;
-    if (work.kind === "closure") result = resultOf(await work.apply(reason, extra, { id, by })) ?? { content: [] };
+    let also: readonly Along[] = [];
+    let returned: ToolResult;
+    const edits = await editedText(stored);
+    if (work.kind === "closure") returned = resultOf(await work.apply(reason, extra, { id, by })) ?? { content: [] };
     else {
-      // A decision of another is told to the model with the next request, and this with it.
-      const note = by === "model" ? await editedText(stored) : undefined;
-      ({ written, below } = await applyShare(context, { share: wholeShare(stored, work.plan), decision }));
-      result = await afterPlan(stored, decision, withNote(writtenResult(work.plan, written), note));
+      ({ written, also } = await applyShare(context, { share: wholeShare(stored, work.plan), decision }));
+      returned = await afterPlan(stored, decision, writtenResult(work.plan, written));
     }
     store.remove(id, { outcome: "applied", by, reason }, work);
-    return {
-      outcome: "applied",
-      result: settledResult(store, stored, decision, { result, note: withIt(below, "apply") }),
-      also: below.filter(({ part }) => !part).map((share) => share.stored),
-      written,
-    };
+    return { kind: "applied", id, action, decision, also, edits, returned, ...written };
   } catch (error) {
     return applyFailed(context, stored, decision, error);
   }
@@ -48,9 +44,9 @@ export async function applyAction(context: SettleContext, stored: StoredAction, 
  * actions are held meanwhile; they are settled with it, whole or in part, or stay as they were.
  */
 export async function applyShare(
-  context: SettleContext,
+  context: DecideContext,
   { share, decision }: { share: Share; decision: Decision },
-): Promise<{ written: AppliedChanges; below: readonly Share[] }> {
+): Promise<{ written: AppliedChanges; also: readonly Along[] }> {
   const { store, changes, session } = context;
   const { by, reason } = decision;
   const { id: pendingId, sourceToolName } = share.stored.action;
@@ -68,6 +64,7 @@ export async function applyShare(
       held.push(lower);
     }
     const below = await sharesBelow(store, held, pendingId);
+    const also = await Promise.all(below.map(alongWith));
     const combined = combinePlans([...below, share]);
     const allowsProtected = await isAgreed(context, combined, { share, decision });
     const written = await changes.apply(
@@ -100,16 +97,21 @@ export async function applyShare(
         });
       }
     }
-    return { written, below };
+    return { written, also };
   } catch (error) {
     for (const { stored } of held) store.putBack(stored.action.id, stored.action.status);
     throw error;
   }
 }
 
+async function alongWith({ stored, part }: Share): Promise<Along> {
+  const { id, label } = stored.action;
+  return { id, label, part: part?.settled, edits: await editedText(stored) };
+}
+
 /** Throws `protected` without the user's word; false where nothing needs it. */
 async function isAgreed(
-  { confirmProtected }: SettleContext,
+  { confirmProtected }: DecideContext,
   changes: readonly PlannedChange[],
   { share, decision }: { share: Share; decision: Decision },
 ): Promise<boolean> {
@@ -130,16 +132,7 @@ function commandPaths(shares: readonly Share[]): Pick<ApplyOwner, "fromCommand">
 }
 
 function writtenResult({ applied: { text, details } }: Plan, written: AppliedChanges): ToolResult {
-  return { content: [{ type: "text", text }], details: { ...(details as object), ...writtenDetails(written) } };
-}
-
-export function writtenDetails({ changeId, hardlinkBroken }: AppliedChanges): AppliedChanges {
-  return { changeId, ...(hardlinkBroken?.length ? { hardlinkBroken } : {}) };
-}
-
-/** Adds what is told besides, as a block of its own. */
-function withNote(result: ToolResult, note: string | undefined): ToolResult {
-  return note === undefined ? result : { ...result, content: [...result.content, { type: "text", text: note }] };
+  return { content: [{ type: "text", text }], details: { ...(details as object), ...writtenMembers(written) } };
 }
 
 /** The files are written: whatever fails now, the action is applied and the change keeps its id. */
@@ -162,56 +155,53 @@ async function afterPlan(
 }
 
 export async function applyFailed(
-  context: SettleContext,
+  context: DecideContext,
   stored: StoredAction,
   decision: Decision,
   thrown: unknown,
-): Promise<Settled> {
+): Promise<Outcome> {
   const { store } = context;
-  const { sourceToolName, files = [] } = stored.action;
+  const { action } = stored;
+  const { id, files = [] } = action;
   const { by, reason, extra } = decision;
   if (GalleyError.is(thrown, "protected")) {
-    store.putBack(stored.action.id); // it was not tried
-    const text = `Pending action ${stored.action.id}: ${thrown.message}`;
-    return { outcome: "refused", result: failedResult(store, stored, decision, text), code: thrown.code };
+    store.putBack(id); // it was not tried
+    const { files: guarded = [] } = (thrown.details ?? {}) as { files?: string[] };
+    return refused(store, stored, { decision, why: { kind: "protected", files: guarded } });
   }
   if (!GalleyError.is(thrown, "stale_preview")) {
     const error = isToolError(thrown) ? messageOf(thrown) : `Apply failed: ${messageOf(thrown)}`;
     store.release(stored, { outcome: "failed", by, reason, error });
     const code = thrown instanceof GalleyError ? thrown.code : undefined;
-    return { outcome: "failed", result: failedResult(store, stored, decision, error), code };
+    return { kind: "failed", id, action, decision, error, code, attempt: attemptsAt(store, action) };
   }
   if (extra?.refresh === true && stored.work.kind === "plan" && stored.work.refresh)
     return refresh(context, stored, decision, stored.work.refresh);
   const { files: changed = [], total = files.length } = (thrown.details ?? {}) as { files?: string[]; total?: number };
-  const error = staleText(changed, total, sourceToolName);
   const isChanged = new Set(changed);
   const stamps = files.filter(({ path }) => isChanged.has(path));
-  store.release(stored, { outcome: "stale", by, reason, error, files: stamps });
-  return {
-    outcome: "stale",
-    result: failedResult(store, stored, decision, error),
-    code: thrown.code,
-    staleFiles: changed,
-  };
+  const stale = { kind: "stale", id, action, decision, files: changed, total } as const;
+  store.release(stored, { outcome: "stale", by, reason, error: staleText(stale), files: stamps });
+  return { ...stale, attempt: attemptsAt(store, action) };
 }
 
 /** The same search on the files as they are now, under the same id. Writes nothing: the new preview has to be seen first. */
 async function refresh(
-  context: SettleContext,
+  context: DecideContext,
   stored: StoredAction,
   decision: Decision,
   again: (signal: AbortSignal | undefined) => Promise<RefreshedPlan>,
-): Promise<Settled> {
+): Promise<Outcome> {
   try {
     const { plan, result, ...fresh } = await again(decision.signal);
     const { store } = context;
-    const { id } = stored.action;
-    store.changePlan(stored, { plan, ...fresh, step: { event: "renewed", id, revision: store.nextRevision(id) } });
+    const { action } = stored;
+    const { id } = action;
+    const revision = store.nextRevision(id);
+    store.changePlan(stored, { plan, ...fresh, step: { event: "renewed", id, revision } });
     // What was staged on top was made for what the old plan would have left.
-    for (const { action } of dependentsOf(context.store, stored))
-      context.store.markStale(action.id, action.files ?? []);
-    return { outcome: "refused", result: { ...result, details: { ...(result.details as object), refreshed: true } } };
+    for (const above of dependentsOf(store, stored)) store.markStale(above.action.id, above.action.files ?? []);
+    return { kind: "refreshed", id, action, decision, revision, returned: result };
   } catch (error) {
     return applyFailed(context, stored, { ...decision, extra: undefined }, error);
   }

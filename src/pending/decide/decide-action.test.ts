@@ -6,11 +6,9 @@ import type { NewAction } from "../../plans/stored-action.js";
 import type { ToolResult } from "../../protocol/events.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { PendingActionStore, type PendingChange } from "../store/pending-action-store.js";
-import { settleAction } from "./decide-action.js";
-import { settleAll } from "./decide-all.js";
-import { settlePart } from "./decide-part.js";
-import type { Decision, SettleContext } from "./decision.js";
-import { missingText } from "./settle-texts.js";
+import { decideList, decideOne, decideSome } from "./decided.test-kit.js";
+import type { DecideContext, Decision } from "./decision.js";
+import { missingText } from "./words.js";
 
 const text = (value: string, details?: unknown): ToolResult => ({
   content: [{ type: "text", text: value }],
@@ -18,13 +16,13 @@ const text = (value: string, details?: unknown): ToolResult => ({
 });
 const texts = ({ content }: ToolResult) => content.map((block) => (block.type === "text" ? block.text : "[image]"));
 
-function setUp(settings: Partial<ReturnType<SettleContext["settings"]>> = {}, order: "lifo" | "fifo" = "lifo") {
+function setUp(settings: Partial<ReturnType<DecideContext["settings"]>> = {}, order: "lifo" | "fifo" = "lifo") {
   const clock = manualClock();
   const store = new PendingActionStore({ clock, order: () => order });
   const changes: PendingChange[] = [];
   store.on("change", (change) => changes.push(change));
-  const applyPlan = vi.fn<SettleContext["changes"]["apply"]>(async () => ({ changeId: "ch_1" }));
-  const context: SettleContext = {
+  const applyPlan = vi.fn<DecideContext["changes"]["apply"]>(async () => ({ changeId: "ch_1" }));
+  const context: DecideContext = {
     store,
     settings: () => ({ maxAttempts: 5, decider: "model", requireUser: false, ...settings }),
     changes: { apply: applyPlan },
@@ -71,7 +69,7 @@ describe("settling one action", () => {
     const { store, context, changes } = setUp();
     const work = vi.fn(() => text("renamed", { files: 2 }));
     const id = store.push({ ...closure("Batch rename: 2 files", work), details: { from: "a" } });
-    const { outcome, result } = await settleAction(context, id, { ...apply, extra: { force: true } });
+    const { kind: outcome, result } = await decideOne(context, id, { ...apply, extra: { force: true } });
     expect(outcome).toBe("applied");
     expect(work).toHaveBeenCalledWith("looks right", { force: true }, { id, by: "model", signal: undefined });
     expect(result).toEqual({
@@ -95,11 +93,11 @@ describe("settling one action", () => {
   it("takes a plain text of a callback for its result", async () => {
     const { store, context } = setUp();
     const said = (() => "plain text") as never;
-    const applied = await settleAction(context, store.push(closure("A", said)), apply);
+    const applied = await decideOne(context, store.push(closure("A", said)), apply);
     expect(texts(applied.result)).toEqual(["plain text"]);
-    const discarded = await settleAction(context, store.push(closure("B", undefined, said)), discard);
+    const discarded = await decideOne(context, store.push(closure("B", undefined, said)), discard);
     expect(texts(discarded.result)).toEqual(["plain text"]);
-    const silent = await settleAction(context, store.push(closure("C", (() => undefined) as never)), apply);
+    const silent = await decideOne(context, store.push(closure("C", (() => undefined) as never)), apply);
     expect(texts(silent.result)).toEqual([]);
   });
 
@@ -111,7 +109,7 @@ describe("settling one action", () => {
   ])("keeps what follows a plan says in its details: %j", async (details, kept) => {
     const { store, context } = setUp();
     const work = { kind: "plan" as const, plan: plan("a.ts", "0", "1"), afterApply: () => text("own", details) };
-    const { result } = await settleAction(context, store.push({ label: "P", sourceToolName: "t", work }), apply);
+    const { result } = await decideOne(context, store.push({ label: "P", sourceToolName: "t", work }), apply);
     expect(texts(result)).toEqual(["own"]);
     expect(result.details).toMatchObject({ sourceResultDetails: kept });
     expect(Object.keys((result.details as { sourceResultDetails: object }).sourceResultDetails)).toHaveLength(
@@ -121,13 +119,13 @@ describe("settling one action", () => {
 
   it("discards with its own words, or with the callback's", async () => {
     const { store, context } = setUp();
-    const plain = await settleAction(context, store.push(closure("A")), discard);
+    const plain = await decideOne(context, store.push(closure("A")), discard);
     expect(texts(plain.result)).toEqual(["Discarded: A. Reason: wrong file"]);
     expect(plain.result.details).not.toHaveProperty("sourceResultDetails");
-    const silent = await settleAction(context, store.push(closure("B", undefined, () => undefined)), discard);
+    const silent = await decideOne(context, store.push(closure("B", undefined, () => undefined)), discard);
     expect(texts(silent.result)).toEqual(["Discarded: B. Reason: wrong file"]);
     const work = { kind: "closure", apply: () => text(""), reject: () => text("cleaned up") } as const;
-    const spoken = await settleAction(context, store.push({ label: "C", sourceToolName: "t", work }), discard);
+    const spoken = await decideOne(context, store.push({ label: "C", sourceToolName: "t", work }), discard);
     expect(texts(spoken.result)).toEqual(["cleaned up"]);
   });
 
@@ -136,7 +134,7 @@ describe("settling one action", () => {
     const failing = () => {
       throw new Error("disk gone");
     };
-    const { result } = await settleAction(context, store.push(closure("A", undefined, failing)), discard);
+    const { result } = await decideOne(context, store.push(closure("A", undefined, failing)), discard);
     expect(texts(result)).toEqual(["Discarded: A, but cleanup failed: disk gone"]);
     expect(result.isError).toBe(true);
     expect(store.hasPending).toBe(false);
@@ -148,15 +146,15 @@ describe("settling one action", () => {
       throw new Error("b.md is locked");
     });
     const id = store.push(closure("A", work));
-    const first = await settleAction(context, id, apply);
+    const first = await decideOne(context, id, apply);
     expect(texts(first.result)).toEqual(["Apply failed: b.md is locked"]);
     expect(first.result).toMatchObject({
       isError: true,
       details: { error: "Apply failed: b.md is locked", attempt: 1 },
     });
     expect(store.peek()).toMatchObject({ id, status: "pending", attempts: 1 });
-    await settleAction(context, id, apply);
-    const third = await settleAction(context, id, apply);
+    await decideOne(context, id, apply);
+    const third = await decideOne(context, id, apply);
     expect(texts(third.result)).toEqual([
       "Pending action pa_1 failed 2 times; discard it and preview again. Last error: Apply failed: b.md is locked",
     ]);
@@ -165,7 +163,7 @@ describe("settling one action", () => {
       { outcome: "failed" },
       { outcome: "failed" },
     ]);
-    expect((await settleAction(context, id, discard)).outcome).toBe("discarded");
+    expect((await decideOne(context, id, discard)).kind).toBe("discarded");
   });
 
   it("passes on the words of an error that was made for the model", async () => {
@@ -173,14 +171,14 @@ describe("settling one action", () => {
     const own = () => {
       throw Object.assign(new Error("Ask for the key first."), { name: "ToolError" });
     };
-    const { result } = await settleAction(context, store.push(closure("A", own as never)), apply);
+    const { result } = await decideOne(context, store.push(closure("A", own as never)), apply);
     expect(texts(result)).toEqual(["Ask for the key first."]);
   });
 
   it("consumes an action whose callback ended with an error result", async () => {
     const { store, context } = setUp();
     const work = vi.fn(() => ({ ...text("half done"), isError: true }));
-    const { result } = await settleAction(context, store.push(closure("A", work)), apply);
+    const { result } = await decideOne(context, store.push(closure("A", work)), apply);
     expect(result.isError).toBe(true);
     expect(store.hasPending).toBe(false);
   });
@@ -188,7 +186,7 @@ describe("settling one action", () => {
   it("lists what is still pending in a block of its own, five at most", async () => {
     const { store, context } = setUp();
     for (let index = 1; index <= 8; index++) store.push(closure(`L${index}`));
-    const { result } = await settleAction(context, "pa_8", apply);
+    const { result } = await decideOne(context, "pa_8", apply);
     expect(texts(result)).toEqual(["L8 done", "Still pending: pa_7 L7; pa_6 L6; pa_5 L5; pa_4 L4; pa_3 L3; +2 more"]);
     expect(result.details).toMatchObject({ remaining: 7 });
   });
@@ -203,19 +201,19 @@ describe("settling one action", () => {
         }),
     );
     const id = store.push(closure("A", work as never));
-    const first = settleAction(context, id, apply);
-    await expect(settleAction(context, id, apply)).rejects.toThrow("Pending action pa_1 is being applied.");
+    const first = decideOne(context, id, apply);
+    await expect(decideOne(context, id, apply)).rejects.toThrow("Pending action pa_1 is being applied.");
     expect(store.peek()).toBeUndefined();
     finish();
     await first;
-    await expect(settleAction(context, id, apply)).rejects.toThrow("Pending action pa_1 was already applied.");
+    await expect(decideOne(context, id, apply)).rejects.toThrow("Pending action pa_1 was already applied.");
     expect(work).toHaveBeenCalledTimes(1);
   });
 
   it("survives callbacks that return rubbish", async () => {
     const { store, context } = setUp();
     for (const rubbish of [{}, { content: "plain" }, { content: undefined }] as never[]) {
-      const { outcome } = await settleAction(context, store.push(closure("A", (() => rubbish) as never)), apply);
+      const { kind: outcome } = await decideOne(context, store.push(closure("A", (() => rubbish) as never)), apply);
       expect(outcome).toBe("applied");
     }
   });
@@ -225,7 +223,7 @@ describe("settling a plan", () => {
   it("hands over the exact bytes and answers with the plan's own text", async () => {
     const { store, context, applyPlan } = setUp();
     const id = store.push(planned("AST Edit", plan("a.ts", "old()", "new()")));
-    const { result } = await settleAction(context, id, apply);
+    const { result } = await decideOne(context, id, apply);
     expect(applyPlan.mock.calls[0]?.[0].map(({ after }) => Buffer.from(after).toString())).toEqual(["new()"]);
     expect(applyPlan.mock.calls[0]?.[1]).toEqual({
       pendingId: id,
@@ -242,25 +240,25 @@ describe("settling a plan", () => {
     const { store, context } = setUp();
     const stage = (more: object) =>
       store.push({ ...planned("P", plan("a", "1", "2")), work: { kind: "plan", plan: plan("a", "1", "2"), ...more } });
-    const first = await settleAction(context, stage({ afterApply: (reason: string) => text(reason, { n: 1 }) }), apply);
-    expect(first.outcome).toBe("applied");
+    const first = await decideOne(context, stage({ afterApply: (reason: string) => text(reason, { n: 1 }) }), apply);
+    expect(first.kind).toBe("applied");
     expect(texts(first.result)[0]).toBe("looks right");
     expect(first.result.details).toMatchObject({ sourceResultDetails: { n: 1, changeId: "ch_1" } });
     const failing = () => Promise.reject(new Error("no post"));
-    const second = await settleAction(context, stage({ afterApply: failing }), apply);
-    expect([second.outcome, texts(second.result).slice(0, 2)]).toEqual([
+    const second = await decideOne(context, stage({ afterApply: failing }), apply);
+    expect([second.kind, texts(second.result).slice(0, 2)]).toEqual([
       "applied",
       ["Wrote a.", "Applied, but the follow-up step failed: no post"],
     ]);
-    const third = await settleAction(context, stage({ reject: () => text("Left alone.") }), discard);
-    expect([third.outcome, texts(third.result)[0]]).toEqual(["discarded", "Left alone."]);
+    const third = await decideOne(context, stage({ reject: () => text("Left alone.") }), discard);
+    expect([third.kind, texts(third.result)[0]]).toEqual(["discarded", "Left alone."]);
   });
 
   it("keeps a stale plan pending, names the files, and applies it once they are back", async () => {
     const { store, context, applyPlan, changes } = setUp();
     const id = store.push(planned("AST Edit", plan("a.ts", "old()", "new()")));
     applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"], total: 2 } }));
-    const { outcome, result } = await settleAction(context, id, apply);
+    const { kind: outcome, result } = await decideOne(context, id, apply);
     expect(outcome).toBe("stale");
     expect(texts(result)).toEqual([
       "Preview is stale: 1 of 2 files changed since the preview (a.ts). Nothing was written. Run ast_edit again or discard.",
@@ -271,7 +269,7 @@ describe("settling a plan", () => {
       files: [{ path: "a.ts" }],
     });
     expect(store.peek()).toMatchObject({ status: "stale", attempts: 0 });
-    expect((await settleAction(context, id, apply)).outcome).toBe("applied");
+    expect((await decideOne(context, id, apply)).kind).toBe("applied");
   });
 
   it("makes a stale plan anew when asked, under the same id, and writes nothing", async () => {
@@ -287,10 +285,10 @@ describe("settling a plan", () => {
       work: { kind: "plan", plan: plan("a.ts", "old()", "new()"), refresh },
     });
     applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
-    const { result } = await settleAction(context, id, { ...apply, extra: { refresh: true } });
+    const { result } = await decideOne(context, id, { ...apply, extra: { refresh: true } });
     expect(result).toEqual(text("the new preview", { totalReplacements: 1, refreshed: true }));
     expect(store.peek()).toMatchObject({ id, label: "AST Edit: again", status: "pending" });
-    await settleAction(context, id, apply);
+    await decideOne(context, id, apply);
     expect(Buffer.from(applyPlan.mock.calls[1]?.[0][0]?.after ?? []).toString()).toBe("newer()");
     // A search that fails leaves the old plan.
     const again = store.push({
@@ -303,7 +301,7 @@ describe("settling a plan", () => {
       },
     });
     applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
-    const failed = await settleAction(context, again, { ...apply, extra: { refresh: true } });
+    const failed = await decideOne(context, again, { ...apply, extra: { refresh: true } });
     expect(texts(failed.result)).toEqual(["Apply failed: no match"]);
     expect(store.get(again)?.action.status).toBe("pending");
   });
@@ -318,7 +316,7 @@ describe("settling a plan", () => {
     });
     store.push(planned("write b", plan("b.ts", "0", "1")));
     applyPlan.mockRejectedValueOnce(new GalleyError("stale_preview", "", { details: { files: ["a.ts"] } }));
-    const result = await settleAll(context, ["pa_1", "pa_2"], { ...apply, extra: { refresh: true } });
+    const result = await decideList(context, ["pa_1", "pa_2"], { ...apply, extra: { refresh: true } });
     expect(texts(result)).toEqual(["pa_1 failed: AST Edit – A new preview was made. Nothing was written."]);
     expect([result.isError, store.size, applyPlan.mock.calls.length]).toEqual([true, 2, 1]);
   });
@@ -328,18 +326,18 @@ describe("settling a plan", () => {
     const changes = [plan("a.ts", "0", "1"), plan("b.ts", "0", "1")].flatMap((each) => each.changes);
     const id = store.push(planned("Undo: both", { ...plan("a.ts", "0", "1"), changes, undoes: ["7f"] }));
     applyPlan.mockResolvedValueOnce({ changeId: "ch_9", hardlinkBroken: ["a.ts"] });
-    const part = await settlePart(context, id, { decision: apply, subset: { files: ["a.ts"] } });
+    const part = await decideSome(context, id, { decision: apply, subset: { files: ["a.ts"] } });
     expect(part.result.details).toMatchObject({
       partial: true,
       sourceResultDetails: { changeId: "ch_9", hardlinkBroken: ["a.ts"] },
     });
-    expect((await settleAction(context, id, apply)).outcome).toBe("applied");
+    expect((await decideOne(context, id, apply)).kind).toBe("applied");
     expect(applyPlan.mock.calls.map(([, { isPart, undoes }]) => [isPart, undoes])).toEqual([
       [true, ["7f"]],
       [undefined, ["7f"]],
     ]);
     const other = store.push(planned("both", { ...plan("a.ts", "0", "1"), changes }));
-    const dropped = await settlePart(context, other, { decision: discard, subset: { files: ["a.ts"] } });
+    const dropped = await decideSome(context, other, { decision: discard, subset: { files: ["a.ts"] } });
     expect(dropped.result.details).not.toHaveProperty("sourceResultDetails");
   });
 
@@ -351,7 +349,7 @@ describe("settling a plan", () => {
     };
     const id = store.push(planned("both", two));
     applyPlan.mockRejectedValueOnce(new GalleyError("apply_failed", "No space."));
-    const part = (decision: Decision) => settlePart(context, id, { decision, subset: { files: ["a.ts"] } });
+    const part = (decision: Decision) => decideSome(context, id, { decision, subset: { files: ["a.ts"] } });
     expect(texts((await part(apply)).result)).toEqual(["No space."]);
     expect(texts((await part(apply)).result)).toEqual([
       "Pending action pa_1 failed 1 times; discard it and preview again. Last error: No space.",
@@ -374,7 +372,7 @@ describe("settling a plan", () => {
         vi.fn(() => ({ content }) as never),
       ),
     );
-    const { outcome, result } = await settleAction(context, id, apply);
+    const { kind: outcome, result } = await decideOne(context, id, apply);
     expect([outcome, texts(result)]).toEqual(["applied", told]);
   });
 
@@ -388,14 +386,14 @@ describe("settling a plan", () => {
         "Pending action pa_2 rests on pa_1 for a.ts. Nothing was written. To apply them together, name pa_1 too or use withDeps.",
       details: { actions: [{ id: "pa_1", label: "write both", files: ["a.ts"] }] },
     };
-    await expect(settleAction(context, top, apply)).rejects.toMatchObject(refusal);
-    await expect(settleAll(context, [top], apply)).rejects.toMatchObject(refusal);
+    await expect(decideOne(context, top, apply)).rejects.toMatchObject(refusal);
+    await expect(decideList(context, [top], apply)).rejects.toMatchObject(refusal);
     expect(applyPlan).not.toHaveBeenCalled();
     expect(store.list().map(({ action }) => [action.status, action.attempts])).toEqual([
       ["pending", 0],
       ["pending", 0],
     ]);
-    expect(texts(await settleAll(context, [top, low], apply))).toEqual([
+    expect(texts(await decideList(context, [top, low], apply))).toEqual([
       "pa_2 applied: edit a\npa_1 applied: write both (1 hunk in 1 file)",
     ]);
   });
@@ -404,7 +402,7 @@ describe("settling a plan", () => {
     const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write both", both("0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
-    const { result } = await settleAction(context, top, together);
+    const { result } = await decideOne(context, top, together);
     expect(texts(result)[1]).toBe("Applied with it: pa_1 write both (a.ts)");
     expect(applyPlan.mock.calls[0]?.[0].map(({ path }) => path)).toEqual(["/p/a.ts"]);
     expect(applyPlan.mock.calls[0]?.[1]).toMatchObject({
@@ -420,7 +418,7 @@ describe("settling a plan", () => {
     const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
-    const { result } = await settleAction(context, top, together);
+    const { result } = await decideOne(context, top, together);
     const [change] = applyPlan.mock.calls[0]?.[0] ?? [];
     expect([change?.before, change?.after].map((bytes) => Buffer.from(bytes ?? []).toString())).toEqual(["0", "2"]);
     expect(texts(result)).toEqual(["Wrote a.ts.", "Applied with it: pa_1 write a"]);
@@ -428,7 +426,7 @@ describe("settling a plan", () => {
 
     const under = store.push(planned("write b", plan("b.ts", "0", "1")));
     const over = store.push(planned("edit b", plan("b.ts", "1", "2"), { dependsOn: [under] }));
-    const dropped = await settleAction(context, under, discard);
+    const dropped = await decideOne(context, under, discard);
     expect(texts(dropped.result)).toEqual(["Discarded: write b. Reason: wrong file", "Discarded with it: pa_4 edit b"]);
     expect(store.endOf(over)).toBe("discarded");
   });
@@ -437,7 +435,7 @@ describe("settling a plan", () => {
     const { store, context, applyPlan } = setUp();
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "0", "2"), { dependsOn: [low] }));
-    const { outcome, result } = await settleAction(context, top, together);
+    const { kind: outcome, result } = await decideOne(context, top, together);
     expect(outcome).toBe("stale");
     expect(texts(result)).toEqual([
       "Preview is stale: 1 of 1 files changed since the preview (a.ts). Nothing was written. Run ast_edit again or discard.",
@@ -454,7 +452,7 @@ describe("settling a plan", () => {
     const low = store.push(planned("write a", plan("a.ts", "0", "1")));
     const top = store.push(planned("edit a", plan("a.ts", "1", "2"), { dependsOn: [low] }));
     store.take(low);
-    const { result } = await settleAction(context, top, together);
+    const { result } = await decideOne(context, top, together);
     expect(texts(result)).toEqual(["Pending action pa_1 is being applied."]);
     expect(applyPlan).not.toHaveBeenCalled();
     expect(store.get(low)?.action.status).toBe("applying");
@@ -467,7 +465,7 @@ describe("settling a plan", () => {
     applyPlan.mockRejectedValueOnce(
       new GalleyError("apply_failed", "Apply failed: a.ts: ENOSPC. All files were restored."),
     );
-    const { result } = await settleAction(context, top, together);
+    const { result } = await decideOne(context, top, together);
     expect(texts(result)).toEqual(["Apply failed: a.ts: ENOSPC. All files were restored."]);
     expect(store.list().map(({ action }) => [action.id, action.status, action.attempts])).toEqual([
       [top, "pending", 1],
@@ -480,12 +478,12 @@ describe("who decides", () => {
   it("leaves what is staged for review to the user and the host; the model may discard", async () => {
     const { store, context } = setUp();
     const id = store.push(planned("write a", plan("a.ts", "0", "1"), { isForReview: true }));
-    const { outcome, result } = await settleAction(context, id, apply);
+    const { kind: outcome, result } = await decideOne(context, id, apply);
     expect([outcome, texts(result)]).toEqual(["refused", ["Staged for review: the user decides."]]);
     expect(store.peek()).toMatchObject({ status: "pending", attempts: 0 });
-    expect((await settleAction(context, id, { ...apply, by: "host" })).outcome).toBe("applied");
+    expect((await decideOne(context, id, { ...apply, by: "host" })).kind).toBe("applied");
     const other = store.push(planned("write a", plan("a.ts", "0", "1"), { isForReview: true }));
-    expect((await settleAction(context, other, discard)).outcome).toBe("discarded");
+    expect((await decideOne(context, other, discard)).kind).toBe("discarded");
   });
 
   it.each([
@@ -495,15 +493,15 @@ describe("who decides", () => {
     ["is not there", async () => undefined, "applied"],
   ])("asks the person too with `both`, who %s", async (_, confirm, outcome) => {
     const { store, context } = setUp({ decider: "both" });
-    const settled = await settleAction({ ...context, confirm }, store.push(closure("A")), apply);
-    expect(settled.outcome).toBe(outcome);
+    const settled = await decideOne({ ...context, confirm }, store.push(closure("A")), apply);
+    expect(settled.kind).toBe(outcome);
     if (outcome === "discarded")
       expect(texts(settled.result)).toEqual(["Discarded: A. Reason: User declined: looks right"]);
   });
 
   it("is a discard of the user's when the person declines", async () => {
     const { store, context, changes } = setUp({ decider: "both" });
-    await settleAction({ ...context, confirm: async () => false }, store.push(closure("A")), apply);
+    await decideOne({ ...context, confirm: async () => false }, store.push(closure("A")), apply);
     expect(changes.at(-1)).toMatchObject({ outcome: "discarded", by: "user", reason: "User declined: looks right" });
   });
 
@@ -512,7 +510,7 @@ describe("who decides", () => {
     const work = vi.fn(() => text("done"));
     const id = store.push(closure("A", work));
     for (const confirm of [undefined, async () => undefined]) {
-      const { outcome, result } = await settleAction({ ...context, ...(confirm ? { confirm } : {}) }, id, apply);
+      const { kind: outcome, result } = await decideOne({ ...context, ...(confirm ? { confirm } : {}) }, id, apply);
       expect(outcome).toBe("refused");
       expect(texts(result)).toEqual([
         "The user has to agree, but cannot be asked here. Nothing was written; the action stays pending.",
@@ -520,7 +518,7 @@ describe("who decides", () => {
       expect(store.get(id)?.action).toMatchObject({ status: "pending", attempts: 0 });
     }
     expect(work).not.toHaveBeenCalled();
-    expect((await settleAction(context, id, discard)).outcome).toBe("discarded");
+    expect((await decideOne(context, id, discard)).kind).toBe("discarded");
   });
 
   it("stays as it was when the run is stopped while the person is asked", async () => {
@@ -532,7 +530,7 @@ describe("who decides", () => {
       stop.abort();
       return false; // as a dialog ends that is taken away
     };
-    const asked = settleAction({ ...context, confirm }, id, { ...apply, signal: stop.signal });
+    const asked = decideOne({ ...context, confirm }, id, { ...apply, signal: stop.signal });
     await expect(asked).rejects.toMatchObject({ code: "aborted" });
     expect(store.get(id)?.action.status).toBe("pending");
     expect(work).not.toHaveBeenCalled();
@@ -550,10 +548,10 @@ describe("settling all", () => {
     );
     store.push(closure("C"));
     const ids = store.list().map(({ action }) => action.id);
-    const result = await settleAll(context, ids, apply);
+    const result = await decideList(context, ids, apply);
     expect(texts(result)).toEqual(["pa_3 applied: C\npa_2 failed: B – Apply failed: locked"]);
     expect(result).toMatchObject({ isError: true, details: { results: [{ id: "pa_3" }, { id: "pa_2" }] } });
-    const rest = await settleAll(
+    const rest = await decideList(
       context,
       store.list().map(({ action }) => action.id),
       discard,
@@ -570,18 +568,18 @@ describe("settling all", () => {
     store.push(planned("B", plan("b.ts", "0", "1")));
     store.push(planned("C", plan("a.ts", "1", "2"), { dependsOn: ["pa_1"] }));
     applyPlan.mockResolvedValueOnce({ changeId: "ch_1" }).mockRejectedValueOnce(new Error("locked"));
-    const all = await settleAll(context, ["pa_3", "pa_2", "pa_1"], apply);
+    const all = await decideList(context, ["pa_3", "pa_2", "pa_1"], apply);
     expect(texts(all)).toEqual(["pa_3 applied: C\npa_1 applied: A\npa_2 failed: B – Apply failed: locked"]);
     expect(results(all)).toEqual(["pa_3 applied", "pa_1 applied", "pa_2 failed"]);
     store.push(planned("D", plan("b.ts", "1", "2"), { dependsOn: ["pa_2"] }));
-    expect(results(await settleAll(context, ["pa_4"], together))).toEqual(["pa_4 applied", "pa_2 applied"]);
+    expect(results(await decideList(context, ["pa_4"], together))).toEqual(["pa_4 applied", "pa_2 applied"]);
   });
 
   it("tells of what a discard took along", async () => {
     const { store, context } = setUp({}, "fifo");
     store.push(planned("A", plan("a.ts", "0", "1")));
     store.push(planned("B", plan("a.ts", "1", "2"), { dependsOn: ["pa_1"] }));
-    const all = await settleAll(context, ["pa_1", "pa_2"], discard);
+    const all = await decideList(context, ["pa_1", "pa_2"], discard);
     expect(texts(all)).toEqual(["pa_1 discarded: A\npa_2 discarded: B"]);
     expect(results(all)).toEqual(["pa_1 discarded", "pa_2 discarded"]);
   });
@@ -598,7 +596,7 @@ describe("settling all while the run is stopped", () => {
       return asked === 1;
     };
     const ids = store.list().map(({ action }) => action.id);
-    const result = await settleAll({ ...context, confirm }, ids, { ...apply, signal: stop.signal });
+    const result = await decideList({ ...context, confirm }, ids, { ...apply, signal: stop.signal });
     expect(texts(result)[0]).toMatch(/^pa_2 applied: B\npa_1 failed: A – /);
     expect(store.list().map(({ action }) => [action.id, action.status])).toEqual([["pa_1", "pending"]]);
   });

@@ -5,9 +5,8 @@ import { withoutSession } from "../../plans/change-writer.js";
 import { type Plan, type PlannedChange, stampOf } from "../../plans/plan.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { PendingActionStore } from "../store/pending-action-store.js";
-import { settleAction } from "./decide-action.js";
-import { settleAll } from "./decide-all.js";
-import type { ApplyAnswer, Decision, SettleContext } from "./decision.js";
+import { decideList, decideOne } from "./decided.test-kit.js";
+import type { ApplyAnswer, DecideContext, Decision } from "./decision.js";
 
 const apply: Decision = { action: "apply", reason: "looks right", by: "model" };
 
@@ -21,7 +20,7 @@ function change(path: string): PlannedChange {
 function setUp(answer: ApplyAnswer, fails = false) {
   const store = new PendingActionStore({ clock: manualClock() });
   const written: string[] = [];
-  const context: SettleContext = {
+  const context: DecideContext = {
     store,
     settings: () => ({ maxAttempts: 5, decider: "both", requireUser: false }),
     changes: {
@@ -39,9 +38,10 @@ function setUp(answer: ApplyAnswer, fails = false) {
   const plan: Plan = { changes: [change("a.ts"), change("b.ts")], applied: { text: "Wrote both." } };
   const id = store.push({ label: "Rename", sourceToolName: "ast_edit", work: { kind: "plan", plan } });
   const settle = async () => {
-    const { result, outcome } = await settleAction(context, id, apply);
+    const { result, kind, outcome } = await decideOne(context, id, apply);
     return {
-      outcome,
+      kind,
+      part: outcome.kind === "applied" ? outcome.part : undefined,
       isError: result.isError,
       text: result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"),
     };
@@ -54,17 +54,17 @@ describe("the user's answer", () => {
     const { store, id, written, settle, context } = setUp("postponed");
     expect((await settle()).text).toBe("The user postponed it: pa_1 stays pending.");
     expect([written, store.get(id)?.action.status, store.get(id)?.isForReview]).toEqual([[], "pending", true]);
-    const again = await settleAction(context, id, apply);
+    const again = await decideOne(context, id, apply);
     expect(again.result.content).toEqual([{ type: "text", text: "Staged for review: the user decides." }]);
   });
 
   it("may be a part, whose rest stays pending", async () => {
     const { store, id, written, settle } = setUp({ apply: { hunks: { "a.ts": [2] } }, rest: "keep" });
-    const { text, outcome } = await settle();
+    const { text, part } = await settle();
     expect(text).toBe(
       "Applied 1 of 4 hunks in 1 of 2 files (a.ts).\nNot written: the rest stays pending as pa_1 for the user.",
     );
-    expect([outcome, written, store.get(id)?.isForReview]).toEqual(["part", ["a.ts 1"], true]);
+    expect([part?.rest, written, store.get(id)?.isForReview]).toEqual(["kept", ["a.ts 1"], true]);
     expect(store.get(id)?.action).toMatchObject({ status: "pending", revision: 2 });
   });
 
@@ -92,7 +92,7 @@ describe("the user's answer", () => {
 
   it("is told for each of several", async () => {
     const { context, id } = setUp({ apply: { files: ["b.ts"] }, rest: "keep" });
-    const result = await settleAll(context, [id], apply);
+    const result = await decideList(context, [id], apply);
     expect(result).toMatchObject({
       content: [{ text: expect.stringContaining("pa_1 applied: Applied 2 of 4 hunks in 1 of 2 files (b.ts).") }],
     });
@@ -100,7 +100,7 @@ describe("the user's answer", () => {
 
   it("that is of no known form is a no", async () => {
     const { written, settle } = setUp("yes" as unknown as ApplyAnswer);
-    expect((await settle()).outcome).toBe("discarded");
+    expect((await settle()).kind).toBe("discarded");
     expect(written).toEqual([]);
   });
 });

@@ -7,35 +7,27 @@ import { hunksIn } from "../../plans/diff/plan-diff.js";
 import type { Plan } from "../../plans/plan.js";
 import { type SplitPlan, type Subset, splitPlan } from "../../plans/split-plan.js";
 import type { StoredAction } from "../../plans/stored-action.js";
+import type { Along, DecidedPart, Outcome } from "../outcome.js";
 import { dependentsOf, planOf } from "../store/stack.js";
-import { applyFailed, applyShare, writtenDetails } from "./apply-action.js";
-import { discardAll, settleWhole } from "./decide-whole.js";
-import type { Decision, SettleContext, Settled } from "./decision.js";
+import { applyFailed, applyShare } from "./apply-action.js";
+import { decideWhole, discardAll } from "./decide-whole.js";
+import type { DecideContext, Decision } from "./decision.js";
 import { editedText, editedWithout } from "./edited-text.js";
-import { refusalOf, refuseOtherRevision, refuseUnnamed } from "./refuse-decision.js";
-import { metadata, missingText, refused, type SettledWith, withIt } from "./settle-texts.js";
+import { refusalOf, refused, refuseOtherRevision, refuseUnnamed } from "./refuse-decision.js";
 import { partShare, type Share } from "./shares.js";
+import { missingText, writtenMembers } from "./words.js";
 
-export interface DecidedPart extends Pick<Settled, "result" | "code" | "staleFiles"> {
-  /** Nothing is left: it was settled as a whole. */
-  readonly isWhole: boolean;
-  /** Absolute paths of the files concerned. */
-  readonly paths: readonly string[];
-  /** What a person made of the text of these files before. */
-  readonly edits?: string | undefined;
-}
-
-export async function settlePart(
-  context: SettleContext,
+/** `paths`: of the files concerned, absolute; none where it was decided as a whole. */
+export async function decidePart(
+  context: DecideContext,
   id: string,
   { decision, subset }: { decision: Decision; subset: Subset },
-): Promise<DecidedPart> {
+): Promise<{ outcome: Outcome; paths: readonly string[] }> {
   const { store } = context;
   const asked = store.get(id);
   if (asked) refuseOtherRevision(asked, decision.revision);
   const refusal = asked && refusalOf(context, asked, decision);
-  if (asked && refusal !== undefined)
-    return { ...refused(context, asked, decision, refusal), isWhole: false, paths: [] };
+  if (asked && refusal !== undefined) return { outcome: refused(store, asked, { decision, why: refusal }), paths: [] };
   const status = asked?.action.status;
   // Taken before it is read: another decision about a part would replace the plan meanwhile.
   const stored = store.take(id);
@@ -49,26 +41,26 @@ export async function settlePart(
   }
   if (!part.share) {
     store.putBack(id, status);
-    const edits = decision.action === "apply" ? await editedText(stored) : undefined;
-    return { ...(await settleWhole(context, id, decision)), isWhole: true, paths: [], edits };
+    return { outcome: await decideWhole(context, id, decision), paths: [] };
   }
   const { share, split } = part;
   const paths = split.chosen.map(({ path }) => path);
   try {
-    const partText = await textOf(stored, { decision, split });
+    const about = { id, action: stored.action, decision, part: await factsOf(stored, split) };
+    if (decision.action === "discard")
+      return { outcome: { kind: "discarded", ...about, also: discardPart(context, { share, decision }) }, paths };
     const edits = await editedText(stored, new Set(split.settled.map(({ path }) => path)));
-    const { others, written } =
-      decision.action === "apply"
-        ? await applyPart(context, { share, decision })
-        : discardPart(context, { share, decision });
-    const texts = [partText, withIt(others, decision.action)].filter((text) => text !== undefined);
-    const content = texts.map((text) => ({ type: "text" as const, text }));
-    const source = written ? { sourceResultDetails: writtenDetails(written) } : {};
-    const details = { ...metadata(store, stored, decision), ...source, partial: true, settled: split.settled };
-    return { result: { content, details }, isWhole: false, paths, edits };
+    const { also, written } = await applyPart(context, { share, decision });
+    const returned = { content: [], details: writtenMembers(written) };
+    return { outcome: { kind: "applied", ...about, also, edits, returned, ...written }, paths };
   } catch (error) {
-    return { ...(await applyFailed(context, stored, withoutRefresh(decision), error)), isWhole: false, paths };
+    return { outcome: await applyFailed(context, stored, withoutRefresh(decision), error), paths };
   }
+}
+
+async function factsOf(stored: StoredAction, { settled, chosenHunks }: SplitPlan): Promise<DecidedPart> {
+  const { changes } = planOf(stored) as Plan;
+  return { chosen: settled, hunks: chosenHunks, ofHunks: await hunksIn({ changes }), ofFiles: changes.length };
 }
 
 interface Part {
@@ -78,7 +70,7 @@ interface Part {
 }
 
 async function partOf(
-  { store }: SettleContext,
+  { store }: DecideContext,
   stored: StoredAction,
   { decision, subset }: { decision: Decision; subset: Subset },
 ): Promise<Part> {
@@ -94,38 +86,32 @@ async function partOf(
   return { split, share };
 }
 
-interface SettledPart {
-  /** What was settled with it. */
-  readonly others: readonly SettledWith[];
-  readonly written?: AppliedChanges;
-}
-
 interface DecidedShare {
   readonly share: Required<Share>;
   readonly decision: Decision;
 }
 
 /** In one change set with what the chosen files rest on. Actions on top stay valid: the rest leads to the same files. */
-async function applyPart(context: SettleContext, { share, decision }: DecidedShare): Promise<SettledPart> {
-  const { written, below } = await applyShare(context, { share, decision });
-  keepRest(context, { share, decision }, written);
-  return { others: below, written };
+async function applyPart(context: DecideContext, { share, decision }: DecidedShare) {
+  const applied = await applyShare(context, { share, decision });
+  keepRest(context, { share, decision }, applied.written);
+  return applied;
 }
 
 /** Together with the actions on top of the chosen files: they contain what was just discarded. */
-function discardPart(context: SettleContext, { share, decision }: DecidedShare): SettledPart {
+function discardPart(context: DecideContext, { share, decision }: DecidedShare): Along[] {
   const { stored, changes } = share;
   const above = dependentsOf(
     context.store,
     stored,
     changes.map(({ path }) => path),
   );
-  discardAll(context.store, above, { id: stored.action.id, by: decision.by });
+  const also = discardAll(context.store, above, { id: stored.action.id, by: decision.by });
   keepRest(context, { share, decision });
-  return { others: above.map((other) => ({ stored: other })) };
+  return also;
 }
 
-function keepRest({ store }: SettleContext, { share, decision }: DecidedShare, written?: AppliedChanges): void {
+function keepRest({ store }: DecideContext, { share, decision }: DecidedShare, written?: AppliedChanges): void {
   const { stored, part, rest, files } = share;
   const { action, by } = decision;
   const changeId = written ? { changeId: written.changeId } : {};
@@ -143,15 +129,4 @@ function withoutRefresh(decision: Decision): Decision {
   if (decision.extra?.refresh === undefined) return decision;
   const { refresh: _refresh, ...extra } = decision.extra;
   return { ...decision, extra };
-}
-
-async function textOf(
-  stored: StoredAction,
-  { decision, split }: { decision: Decision; split: SplitPlan },
-): Promise<string> {
-  const { changes } = planOf(stored) as Plan;
-  const { settled, chosenHunks } = split;
-  const word = decision.action === "apply" ? "Applied" : "Discarded";
-  const paths = settled.map(({ path }) => path).join(", ");
-  return `${word} ${chosenHunks} of ${await hunksIn({ changes })} hunks in ${settled.length} of ${changes.length} files (${paths}).`;
 }

@@ -1,11 +1,9 @@
-// A decision about a pending action: what is asked for, what it needs, and how it ended.
+// A decision about a pending action: what is asked for, and what it needs. `outcome.ts` says how it can end.
 
-import type { ErrorCode } from "../../base/errors.js";
-import type { AppliedChanges, ChangeSession, ChangeWriter } from "../../plans/change-writer.js";
+import type { ChangeSession, ChangeWriter } from "../../plans/change-writer.js";
 import type { Subset } from "../../plans/split-plan.js";
 import type { StoredAction } from "../../plans/stored-action.js";
-import type { ToolResult } from "../../protocol/events.js";
-import type { Decider, PendingOutcome } from "../../protocol/pending.js";
+import type { Decider } from "../../protocol/pending.js";
 import type { PendingActionStore } from "../store/pending-action-store.js";
 
 export interface Decision {
@@ -25,16 +23,16 @@ export interface Decision {
   readonly named?: readonly string[];
 }
 
-export interface SettleSettings {
+export interface DecideSettings {
   readonly maxAttempts: number;
   readonly decider: "model" | "user" | "both";
   /** With `both`, if the user cannot be asked: refuse instead of accepting the model's decision. */
   readonly requireUser: boolean;
 }
 
-export interface SettleContext {
+export interface DecideContext {
   readonly store: PendingActionStore;
-  settings(): SettleSettings;
+  settings(): DecideSettings;
   readonly changes: Pick<ChangeWriter, "apply">;
   /** The session that the changes are made for. */
   readonly session: ChangeSession;
@@ -58,18 +56,4 @@ export interface AgreedPart {
   readonly apply: Subset;
   readonly rest: "keep" | "discard";
   readonly reason?: string | undefined;
-}
-
-export interface Settled {
-  /** `part`: the user agreed to a part, and the rest was kept or discarded. */
-  readonly outcome: PendingOutcome | "refused" | "part";
-  readonly result: ToolResult;
-  /** Actions that were settled with it, in the same way: those that it depends on, or that depend on it. */
-  readonly also?: readonly StoredAction[];
-  /** The failure of an apply, for a caller that has to throw it again. */
-  readonly code?: ErrorCode | undefined;
-  /** With `stale_preview`: the files that are no longer as they were seen. */
-  readonly staleFiles?: readonly string[] | undefined;
-  /** The change that a plan was applied by. */
-  readonly written?: AppliedChanges | undefined;
 }

@@ -2,26 +2,38 @@
 
 import { GalleyError } from "../../base/errors.js";
 import type { StoredAction } from "../../plans/stored-action.js";
+import type { Refusal, Refused } from "../outcome.js";
 import type { PendingActionStore } from "../store/pending-action-store.js";
 import { type ActionBelow, actionsBelow, pathsOf, shownPaths } from "../store/stack.js";
-import type { Decision, SettleContext } from "./decision.js";
-import { missingText } from "./settle-texts.js";
-
-export const forReviewText = "Staged for review: the user decides.";
+import type { DecideContext, Decision } from "./decision.js";
+import { missingText } from "./words.js";
 
 /** Why it may not be tried at all. */
 export function refusalOf(
-  { settings }: SettleContext,
+  { settings }: DecideContext,
   { action, isForReview, misfit }: StoredAction,
   decision: Decision,
-) {
+): Refusal | undefined {
   if (decision.action === "discard") return undefined;
-  if (misfit !== undefined) return misfit;
+  if (misfit !== undefined) return { kind: "misfit", cause: misfit };
   const { maxAttempts, decider } = settings();
-  if (decision.by === "model" && (isForReview || decider === "user")) return forReviewText;
-  if (action.attempts < maxAttempts) return undefined;
-  const { id, attempts, lastError } = action;
-  return `Pending action ${id} failed ${attempts} times; discard it and preview again. Last error: ${lastError}`;
+  if (decision.by === "model" && (isForReview || decider === "user")) return { kind: "for_review" };
+  const { attempts, lastError } = action;
+  return attempts < maxAttempts ? undefined : { kind: "attempts", attempts, lastError };
+}
+
+export function refused(
+  store: PendingActionStore,
+  { action }: StoredAction,
+  { decision, why }: { decision: Decision; why: Refusal },
+): Refused {
+  const { id } = action;
+  return { kind: "refused", id, action, decision, why, attempt: attemptsAt(store, action) };
+}
+
+/** How often an apply of it has failed by now. */
+export function attemptsAt(store: PendingActionStore, { id, attempts }: StoredAction["action"]): number {
+  return store.get(id)?.action.attempts ?? attempts;
 }
 
 /** Throws `revision_mismatch` if the action is not as the caller saw it. */

@@ -4,12 +4,12 @@
 import type { AppliedActions, AppliedPart } from "../../plans/change-writer.js";
 import { amountOf, labelOfPart, remainingText } from "../../plans/label-figures.js";
 import type { Plan, PlannedChange } from "../../plans/plan.js";
-import { digestOf, type RestOfPlan, type SettledFile, splitPlan } from "../../plans/split-plan.js";
+import { type ChosenFile, digestOf, type RestOfPlan, splitPlan } from "../../plans/split-plan.js";
 import type { StoredAction } from "../../plans/stored-action.js";
 import type { FileStamp } from "../../protocol/pending.js";
 import type { PendingActionStore } from "../store/pending-action-store.js";
 import { type ActionBelow, planOf, shownPaths } from "../store/stack.js";
-import { neededBy } from "./settle-texts.js";
+import { neededBy } from "./words.js";
 
 export interface Share {
   readonly stored: StoredAction;
@@ -33,7 +33,7 @@ export interface ChosenPart {
   readonly plan: Plan;
   readonly chosen: readonly PlannedChange[];
   readonly chosenHunks: number;
-  readonly settled: readonly SettledFile[];
+  readonly settled: readonly ChosenFile[];
   readonly left: RestOfPlan;
   readonly reason: string;
 }

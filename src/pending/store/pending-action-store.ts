@@ -30,7 +30,7 @@ export interface StoreOptions {
   readonly expiring?: (work: Promise<void>) => void;
 }
 
-export interface Settlement {
+export interface Ending {
   readonly outcome: Exclude<PendingOutcome, "failed" | "stale">;
   readonly by: Decider;
   readonly reason: string;
@@ -45,7 +45,7 @@ export class PendingActionStore {
   readonly #listeners = new Set<Listener>();
   readonly #timers = new Map<string, () => void>();
   /** The last ones that ended, for the sentence that says so. */
-  readonly #ended = new Map<string, Settlement["outcome"]>();
+  readonly #ended = new Map<string, Ending["outcome"]>();
   /** The highest revision that any branch of the record uses. */
   readonly #revisions = new Map<string, number>();
   #lastNumber = 0;
@@ -135,7 +135,7 @@ export class PendingActionStore {
   }
 
   /** How an action that is gone ended. */
-  endOf(id: string): Settlement["outcome"] | undefined {
+  endOf(id: string): Ending["outcome"] | undefined {
     return this.#ended.get(id);
   }
 
@@ -259,7 +259,7 @@ export class PendingActionStore {
    * The end of an action. False when it has ended already, or when `work` is not its own: a callback that was given up
    * may return late, when the id belongs to another action.
    */
-  remove(id: string, { outcome, by, reason, error }: Settlement, work?: ActionWork): boolean {
+  remove(id: string, { outcome, by, reason, error }: Ending, work?: ActionWork): boolean {
     if (work && this.#stored.get(id)?.work !== work) return false;
     const stored = this.#forget(id);
     if (!stored) return false;
@@ -319,7 +319,7 @@ export class PendingActionStore {
   }
 
   async #expire({ action: { id }, work }: StoredAction, reason: string): Promise<void> {
-    const settlement: Settlement = { outcome: "expired", by: "runtime", reason };
+    const settlement: Ending = { outcome: "expired", by: "runtime", reason };
     if (!this.take(id)) return;
     try {
       await work.reject?.(reason, undefined, { id, by: "runtime" });

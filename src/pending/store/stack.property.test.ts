@@ -9,10 +9,8 @@ import { diffOf } from "../../plans/diff/plan-diff.js";
 import { type PlannedChange, stampOf } from "../../plans/plan.js";
 import type { StoredAction } from "../../plans/stored-action.js";
 import { manualClock } from "../../testing/manual-clock.js";
-import { settleAction } from "../decide/decide-action.js";
-import { settleAll } from "../decide/decide-all.js";
-import { settlePart } from "../decide/decide-part.js";
-import type { Decision, SettleContext } from "../decide/decision.js";
+import { decideList, decideOne, decideSome } from "../decide/decided.test-kit.js";
+import type { DecideContext, Decision } from "../decide/decision.js";
 import { PendingActionStore } from "./pending-action-store.js";
 import { actionsBelow, inStagedOrder, planOf, stagedFor } from "./stack.js";
 
@@ -42,7 +40,7 @@ const ours = [
 class Scene {
   readonly disk = new Map<string, string>();
   readonly store = new PendingActionStore({ clock: manualClock() });
-  readonly context: SettleContext = {
+  readonly context: DecideContext = {
     store: this.store,
     settings: () => ({ maxAttempts: 1000, decider: "user", requireUser: false }),
     session: withoutSession,
@@ -152,8 +150,8 @@ class Scene {
 
     const before = new Map(this.disk);
     const result = isPart
-      ? (await settlePart(this.context, id, { decision, subset })).result
-      : (await settleAction(this.context, id, decision)).result;
+      ? (await decideSome(this.context, id, { decision, subset })).result
+      : (await decideOne(this.context, id, decision)).result;
     if (decision.action === "discard" || result.isError) expect(this.disk).toEqual(before);
     else expect(this.disk).toEqual(expected);
     if (decision.action === "apply") return;
@@ -246,7 +244,7 @@ it("leads everywhere where the diffs did, and everything can be applied at the e
       }
       const seen = new Map(paths.flatMap((path) => (scene.seen(path) === undefined ? [] : [[path, scene.seen(path)]])));
       const ids = scene.store.list().map(({ action }) => action.id);
-      const result = await settleAll(scene.context, ids, { action: "apply", reason: "", by: "user" });
+      const result = await decideList(scene.context, ids, { action: "apply", reason: "", by: "user" });
       expect(result.isError).toBeUndefined();
       expect(scene.disk).toEqual(seen);
       expect(scene.store.size).toBe(0);

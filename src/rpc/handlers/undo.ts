@@ -1,9 +1,9 @@
 // `undo` and `redo`: staged for review, or decided by the host at once.
 
-import { GalleyError } from "../../base/errors.js";
-import type { ResolveDetails, RpcData } from "../../protocol/data.js";
+import type { RpcData } from "../../protocol/data.js";
 import type { Change } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
+import { changeIdOf } from "../../sdk/review/decided.js";
 import type { Features } from "../features.js";
 import type { HandlerContext } from "../handler.js";
 
@@ -15,20 +15,19 @@ type Undone = Awaited<ReturnType<AgentSession["undo"]>>;
 
 export async function undone(
   { session, features }: Pick<HandlerContext, "session" | "features">,
-  { action, result, code = "apply_failed", changeId = "", record }: Undone,
+  { action, answer, record }: Undone,
 ): Promise<RpcData["undo"]> {
-  if (!result) return { action };
-  const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-  if (result.isError) throw new GalleyError(code, text);
-  const details = result.details as ResolveDetails;
-  const [change] = await session.getChanges({ ids: [changeId], isWholeRoot: true });
-  const told = change ?? unrecorded({ action, changeId, record }, { by: features.decider, reason: details.reason });
+  if (!answer) return { action };
+  const { details, text, decided } = answer;
+  const id = changeIdOf(decided) ?? "";
+  const [change] = await session.getChanges({ ids: [id], isWholeRoot: true });
+  const told = change ?? unrecorded({ action, id, record }, { by: features.decider, reason: details.reason });
   return { details, text, change: told };
 }
 
 /** It happened, but the replaced content was too large to be kept, or none is kept. */
 function unrecorded(
-  { action, changeId = "", record }: Pick<Undone, "action" | "changeId" | "record">,
+  { action, id, record }: Pick<Undone, "action" | "record"> & { id: string },
   decision: Pick<Change, "by" | "reason">,
 ): Change {
   const { id: pendingId, label, sourceToolName, createdAt: at } = action;
@@ -36,5 +35,5 @@ function unrecorded(
     path,
     kind: before === null ? ("delete" as const) : kind === "delete" ? ("create" as const) : ("modify" as const),
   }));
-  return { id: changeId, pendingId, label, sourceToolName, ...decision, at, files, state: "applied", undoable: false };
+  return { id, pendingId, label, sourceToolName, ...decision, at, files, state: "applied", undoable: false };
 }

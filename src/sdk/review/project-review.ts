@@ -57,11 +57,10 @@ export function projectReview(location: PendingLocation): ReviewSource {
       const files = withGitGroup(await allFiles(plannedFiles(plan)), plan && gitSummary(plan));
       return { revision: action.revision, files, binaries: binariesIn(files, stored.work) };
     },
-    decide: ({ key, files, hunks, ...decision }) =>
+    decide: ({ key, ...decision }) =>
       inSession(key, async (session) => {
-        const part = { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) };
-        const pendingId = named(key).id;
-        return (await session.resolvePendingAction({ ...decision, ...part, pendingId, by: "user" })).text;
+        const { decided } = await session.resolvePendingAction({ ...decision, pendingId: named(key).id, by: "user" });
+        return decided;
       }),
     revise: ({ key, ...edit }) =>
       inSession(key, async (session) => {

@@ -1,6 +1,7 @@
 // What is under review, for a front end that shows it: pending actions and changes, their diffs, and decisions about them.
 // One implementation holds an open session, another finds the sessions of a project.
 
+import type { Decided } from "../../pending/outcome.js";
 import type { PlannedBytes } from "../../plans/planned-bytes.js";
 import type { DiffFile } from "../../protocol/diff.js";
 import type { Change, FileChangeKind, PendingStatus } from "../../protocol/pending.js";
@@ -82,8 +83,7 @@ export interface ReviewSource {
   /** The newest first. */
   changes(): Promise<ReviewChange[]>;
   diff(of: { readonly action: string } | { readonly change: string }): Promise<ReviewDiff>;
-  /** What the engine answers. */
-  decide(decision: ReviewDecision): Promise<string>;
+  decide(decision: ReviewDecision): Promise<Decided>;
   revise(edit: HunkEdit): Promise<void>;
   /** The hunks that no longer find their lines: then nothing was changed. */
   rebase(

@@ -30,10 +30,8 @@ export function sessionReview(session: AgentSession): ReviewSource {
         return { revision: page.revision, files, ...binaries };
       }
     },
-    async decide({ key, files, hunks, ...decision }) {
-      const part = { ...(files ? { files } : {}), ...(hunks ? { hunks } : {}) };
-      return (await session.resolvePendingAction({ ...decision, ...part, pendingId: key, by: "user" })).text;
-    },
+    decide: async ({ key, ...decision }) =>
+      (await session.resolvePendingAction({ ...decision, pendingId: key, by: "user" })).decided,
     async revise({ key, ...edit }) {
       await session.revisePendingAction({ ...edit, pendingId: key, by: "user" });
     },

@@ -4,6 +4,7 @@ import { GalleyError } from "../../base/errors.js";
 import { writtenOut } from "../../base/written-out.js";
 import type { Change } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
+import { changeIdOf, type Decided, forUser } from "../../sdk/review/decided.js";
 import { dependsText } from "../../sdk/review/depends-text.js";
 import { findAction, findChange, isActionId } from "../../sdk/review/find-by-id.js";
 
@@ -28,8 +29,8 @@ export async function applyWords(session: AgentSession, argument: string): Promi
   const ids = isAll ? [] : names.map((name) => pendingIdOf(session, name));
   const decision = { action: "apply", by: "user", reason: "applied by the user", withDeps } as const;
   try {
-    const { text, details } = await session.resolvePendingAction({ ...decision, ...whichOf(isAll, ids) });
-    return await withFiles(session, text, changeIdIn(details));
+    const { decided } = await session.resolvePendingAction({ ...decision, ...whichOf(isAll, ids) });
+    return await withFiles(session, decided);
   } catch (error) {
     if (!GalleyError.is(error, "depends")) throw error;
     const name = ids.join(" ") || (session.pendingActions[0]?.id ?? "");
@@ -44,13 +45,9 @@ export async function discardWords(session: AgentSession, argument: string): Pro
   const isNamed = isAll || isActionId(first);
   const reason = (isNamed ? rest.join(" ") : argument).trim() || "discarded by the user";
   const ids = isNamed && !isAll ? [pendingIdOf(session, first)] : [];
-  const { text } = await session.resolvePendingAction({
-    action: "discard",
-    by: "user",
-    reason,
-    ...whichOf(isAll, ids),
-  });
-  return text;
+  const decision = { action: "discard", by: "user", reason } as const;
+  const { decided } = await session.resolvePendingAction({ ...decision, ...whichOf(isAll, ids) });
+  return withFiles(session, decided);
 }
 
 export async function undoWords(session: AgentSession, argument: string): Promise<string> {
@@ -87,21 +84,17 @@ function whichOf(isAll: boolean, ids: readonly string[]) {
 }
 
 async function outcomeOf(session: AgentSession, work: ReturnType<AgentSession["undo"]>): Promise<string> {
-  const { result, code, changeId } = await work;
-  const text = result?.content.map((block) => (block.type === "text" ? block.text : "")).join("\n") ?? "";
-  if (result?.isError) throw new GalleyError(code ?? "apply_failed", text);
-  return withFiles(session, text, changeId);
+  const { answer } = await work;
+  return answer ? withFiles(session, answer.decided) : "";
 }
 
 /** What was written, file by file, from the change itself. */
-async function withFiles(session: AgentSession, text: string, changeId: string | undefined): Promise<string> {
+async function withFiles(session: AgentSession, decided: Decided): Promise<string> {
+  const { first, more } = forUser(decided);
+  const changeId = changeIdOf(decided);
   const [change] = changeId === undefined ? [] : await session.getChanges({ ids: [changeId], isWholeRoot: true });
-  if (!change) return text;
-  return [`${text.trimEnd()} As ${change.id}:`, ...change.files.map(fileLine)].join("\n");
-}
-
-function changeIdIn(details: object): string | undefined {
-  return (details as { sourceResultDetails?: { changeId?: string } }).sourceResultDetails?.changeId;
+  if (!change) return [first, ...more].join("\n");
+  return [`${first.trimEnd()} As ${change.id}:`, ...change.files.map(fileLine), ...more].join("\n");
 }
 
 function fileLine({ path, kind, added, removed }: Change["files"][number]): string {

@@ -3,6 +3,7 @@
 
 import { messageOf } from "../../base/errors.js";
 import type { AgentSession } from "../../sdk/index.js";
+import { forUser } from "../../sdk/review/decided.js";
 import type { PlainIO } from "./plain-io.js";
 import { aboutPlace, filesOf, type Place, placesOf } from "./plain-places.js";
 
@@ -89,8 +90,9 @@ class PlainReview {
     const reason = deed === "discard" ? await this.#reason() : "applied in review";
     try {
       const decision = { action: deed, reason, by: "user", pendingId: action.id, ...part } as const;
-      const { text } = await this.#session.resolvePendingAction({ ...decision, ...(revision ? { revision } : {}) });
-      this.#io.say(`preview ${action.id}`, text);
+      const { decided } = await this.#session.resolvePendingAction({ ...decision, ...(revision ? { revision } : {}) });
+      const { first, more } = forUser(decided);
+      this.#io.say(`preview ${action.id}`, [first, ...more].join("\n"));
       return true;
     } catch (error) {
       this.#io.say(`preview ${action.id}`, messageOf(error));

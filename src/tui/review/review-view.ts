@@ -4,6 +4,7 @@
 import { messageOf } from "../../base/errors.js";
 import type { Theme } from "../../sdk/index.js";
 import type { ApplyAnswer, ApplyQuestion } from "../../sdk/review/apply-questions.js";
+import { forUser } from "../../sdk/review/decided.js";
 import type { ReviewSource } from "../../sdk/review/review-source.js";
 import type { FullView } from "../full-screen.js";
 import { click } from "./click.js";
@@ -302,16 +303,13 @@ export class ReviewView implements FullView {
           : "It has changed meanwhile. Nothing was decided.";
       return this.#say("failure", text);
     }
-    const text = withoutRest(await source.decide(decision));
+    const { first, more } = forUser(await source.decide(decision));
     this.#state = { ...this.#state, busy: undefined };
     await this.refresh();
     const { gone } = this.#state;
     const along = decision.withDeps ? ` With it: ${scope.also.map(({ key }) => key).join(", ")}.` : "";
-    const head = `${text.split("\n")[0]}${along}`;
-    this.#say(
-      "info",
-      text.replace(/^.*/, () => head),
-    );
+    const head = `${first}${along}`;
+    this.#say("info", [head, ...more].join("\n"));
     this.#host.decided?.(head);
     if (gone?.key === decision.key) this.#state = { ...this.#state, gone: { ...gone, text: head } };
     else {
@@ -385,8 +383,4 @@ export class ReviewView implements FullView {
     this.#state = { ...this.#state, doc, docProblem: undefined, unit };
     if (isOther) this.#pane.toTop(this.#state);
   }
-}
-
-function withoutRest(text: string): string {
-  return text.replace(/\n?Still pending: .*$/s, "");
 }

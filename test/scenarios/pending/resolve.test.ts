@@ -363,7 +363,7 @@ describe("a host", () => {
     await expect(open.session.undo()).rejects.toThrow("Nothing to undo.");
     expect((await open.session.getChanges()).map(({ state }) => state)).toEqual(["applied", "undone"]);
     const redone = await open.session.redo({ apply: { by: "user", reason: "after all" } });
-    expect(texts(redone.result)?.[0]).toBe("Redone: AST Edit: 3 replacements in 2 files.");
+    expect(redone.answer?.text).toBe("Redone: AST Edit: 3 replacements in 2 files.");
     expect(open.workspace.files).toEqual(applied);
     await expect(open.session.redo()).rejects.toThrow("Nothing to redo.");
     await expect(open.session.undo({ changeId: "ch_ffffffff" })).rejects.toThrow(
@@ -440,8 +440,8 @@ describe("with every change staged", () => {
   it("a direct write can be undone where nothing is staged", async () => {
     const open = await play([call("write", { path: "src/a.ts", content: "other;\n" }, "w1"), say("ok")]);
     expect(open.workspace.files["src/a.ts"]).toBe("other;\n");
-    const { result } = await open.session.undo({ apply: { by: "user", reason: "no" } });
-    expect(texts(result)).toEqual(["Undone: Write: src/a.ts."]);
+    const { answer } = await open.session.undo({ apply: { by: "user", reason: "no" } });
+    expect(answer?.text).toBe("Undone: Write: src/a.ts.");
     expect(open.workspace.files).toEqual(files);
   });
 

@@ -20,10 +20,7 @@ async function changed() {
   expect(workspace.files).toEqual(fresh);
   const apply = (part: { files?: string[]; hunks?: Record<string, number[]> } = {}) =>
     session.resolvePendingAction({ ...host, action: "apply", ...part });
-  const texts = async (what: "undo" | "redo") => {
-    const { result } = await session[what]({ apply: host });
-    return result?.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-  };
+  const texts = async (what: "undo" | "redo") => (await session[what]({ apply: host })).answer?.text;
   const states = async () => (await session.getChanges()).map(({ label, state }) => `${label.split(":")[0]} ${state}`);
   return { session, workspace, apply, texts, states };
 }

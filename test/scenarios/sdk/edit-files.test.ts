@@ -60,7 +60,7 @@ it("several files are one change, and one undo", async () => {
   expect(await session.getChanges()).toMatchObject([
     { label: "Edit: a.txt, b.txt, c.txt", sourceToolName: "edit", by: "model", files: names.map((path) => ({ path })) },
   ]);
-  const { result: undone } = await session.undo({ apply: { by: "user", reason: "no" } });
-  expect([texts(), undone?.isError]).toEqual([["old", "old", "old"], undefined]);
+  const { answer } = await session.undo({ apply: { by: "user", reason: "no" } });
+  expect([texts(), answer?.decided.outcomes]).toMatchObject([["old", "old", "old"], [{ kind: "applied" }]]);
   await session.dispose();
 });

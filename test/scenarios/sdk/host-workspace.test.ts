@@ -52,8 +52,8 @@ describe("a plan", () => {
     const session = await staged(workspace);
     await session.resolvePendingAction(apply);
     expect(workspace.files).toEqual(fresh);
-    const { result } = await session.undo({ apply: host });
-    expect(result).toMatchObject({ content: [{ text: "Undone: AST Edit: 2 replacements in 2 files." }] });
+    const { answer } = await session.undo({ apply: host });
+    expect(answer?.text).toBe("Undone: AST Edit: 2 replacements in 2 files.");
     expect(workspace.files).toEqual(files);
     await session.redo({ apply: host });
     expect(workspace.files).toEqual(fresh);

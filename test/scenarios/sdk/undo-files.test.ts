@@ -86,7 +86,7 @@ describe("a file that may hold secrets", () => {
     const session = await open(steps);
     await session.prompt("go");
     for (const name of [".env.example", "other.txt"]) {
-      expect((await session.undo(atOnce)).result?.content).toEqual([{ type: "text", text: `Undone: Write: ${name}.` }]);
+      expect((await session.undo(atOnce)).answer?.text).toBe(`Undone: Write: ${name}.`);
       expect(existsSync(join(home, "project", name))).toBe(false);
     }
     await session.redo(atOnce);

@@ -7,6 +7,7 @@ import type { Change } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
 import { listPendingSessions, type PendingLocation, projectRoot, withSessionFile } from "../../sdk/pending-sessions.js";
 import { chooseFiles, chooseHunks } from "../../sdk/review/choose-files.js";
+import { changeIdOf, dependsOn, endedElsewhere, forUser, neededBy } from "../../sdk/review/decided.js";
 import { dependsText } from "../../sdk/review/depends-text.js";
 import { findAction } from "../../sdk/review/find-by-id.js";
 import type { ListedAction } from "../../sdk/review/listed-action.js";
@@ -19,14 +20,14 @@ import { inProject } from "./review-show.js";
 import { writtenText } from "./review-text.js";
 
 /** What is to be decided about one action; without files or hunks: all of it. */
-interface Decision {
+interface Choice {
   readonly listed: ListedAction;
   readonly files?: readonly string[];
   readonly hunks?: Record<string, number[]>;
 }
 
 /** As the JSON document tells it. */
-interface Decided {
+interface Result {
   readonly id: string;
   readonly outcome: string;
   readonly text: string;
@@ -35,10 +36,11 @@ interface Decided {
   readonly files?: Change["files"];
 }
 
-export async function settle(location: PendingLocation, words: PendingWords): Promise<ExitReason> {
+export async function decide(location: PendingLocation, words: PendingWords): Promise<ExitReason> {
   const isJson = words.flags.has("json");
   const isApply = words.verb === "apply";
-  const results: Decided[] = [];
+  const results: Result[] = [];
+  const isEnded = new Set<string>();
   let failure: ExitReason | undefined;
   const fail = (failed: readonly ListedAction[], error: unknown) => {
     const text = failureText(error, failed, location);
@@ -51,14 +53,21 @@ export async function settle(location: PendingLocation, words: PendingWords): Pr
     if (failure && isApply) break;
     const waiting = new Set(group);
     const work = async (session: AgentSession) => {
-      for (const decision of group) {
-        waiting.delete(decision);
+      for (const choice of group) {
+        waiting.delete(choice);
+        const { id, name, session: of } = choice.listed;
+        if (isEnded.has(`${of.path} ${id}`)) continue; // it ended with another one, and was printed with it
+        const elsewhere = endedElsewhere(session, id);
+        if (elsewhere !== undefined && words.flags.has("all")) continue;
         try {
-          const decided = await decideOne(session, decision, { location, words });
+          if (elsewhere !== undefined)
+            throw new GalleyError("apply_failed", `${name} was ${elsewhere} by another process.`);
+          const decided = await decideOne(session, choice, { location, words });
+          for (const also of decided.ended) isEnded.add(`${of.path} ${also}`);
           results.push(...decided.results);
           if (!isJson) print(decided.text);
         } catch (error) {
-          fail([decision.listed], error);
+          fail([choice.listed], error);
           if (isApply) return; // the rest may depend on it
         }
       }
@@ -75,7 +84,7 @@ export async function settle(location: PendingLocation, words: PendingWords): Pr
   return failure ?? "done";
 }
 
-async function decisionsOf(location: PendingLocation, words: PendingWords): Promise<Decision[]> {
+async function decisionsOf(location: PendingLocation, words: PendingWords): Promise<Choice[]> {
   const { targets, paths, hunks, flags } = words;
   const all = (await listPendingSessions(location)).flatMap(({ actions }) => actions);
   const from = { cwd: location.cwd, root: projectRoot(location) };
@@ -84,7 +93,7 @@ async function decisionsOf(location: PendingLocation, words: PendingWords): Prom
   if (flags.has("all") && paths.length === 0) return all.map((listed) => ({ listed }));
   if (flags.has("all")) {
     await chooseFiles({ name: "what is pending", files: all.flatMap(({ files }) => files) }, paths, from);
-    const decisions: Decision[] = [];
+    const decisions: Choice[] = [];
     for (const listed of all) {
       const own = await Promise.all(paths.map((path) => staged(listed, [path]).catch(() => [])));
       const files = [...new Set(own.flat())];
@@ -92,7 +101,7 @@ async function decisionsOf(location: PendingLocation, words: PendingWords): Prom
     }
     return decisions;
   }
-  const decisions: Decision[] = [];
+  const decisions: Choice[] = [];
   for (const { id, paths: given } of targets) {
     const listed = findAction(all, id);
     decisions.push({
@@ -104,86 +113,66 @@ async function decisionsOf(location: PendingLocation, words: PendingWords): Prom
   return decisions;
 }
 
-/** By session. In each the lowest comes first: what rests on it finds it decided. */
-function groupsOf(decisions: readonly Decision[]): Decision[][] {
-  const groups = new Map<string, Decision[]>();
-  for (const decision of decisions) {
-    const { path } = decision.listed.session;
-    groups.set(path, [...(groups.get(path) ?? []), decision]);
+/** The oldest first: what rests on it, in whatever session, finds it decided. Neighbours of one session are one group. */
+function groupsOf(choices: readonly Choice[]): Choice[][] {
+  const numberOf = ({ listed }: Choice) => Number.parseInt(listed.id.slice("pa_".length), 10);
+  const groups: Choice[][] = [];
+  for (const choice of [...choices].sort((a, b) => numberOf(a) - numberOf(b))) {
+    const last = groups.at(-1);
+    if (last?.[0]?.listed.session.path === choice.listed.session.path) last.push(choice);
+    else groups.push([choice]);
   }
-  const numberOf = ({ listed }: Decision) => Number.parseInt(listed.id.slice("pa_".length), 10);
-  return [...groups.values()].map((group) => group.sort((a, b) => numberOf(a) - numberOf(b)));
+  return groups;
 }
 
 async function decideOne(
   session: AgentSession,
-  { listed, files, hunks }: Decision,
+  { listed, files, hunks }: Choice,
   { location, words }: { location: PendingLocation; words: PendingWords },
-): Promise<{ results: Decided[]; text: string }> {
+): Promise<{ results: Result[]; ended: string[]; text: string }> {
   const { id, name } = listed;
-  const action = words.verb === "discard" ? "discard" : "apply";
-  // It may have ended together with another one that one of them depends on: then that was printed.
-  if ((await session.getPendingActions({ ids: [id] })).length === 0) return { results: [], text: "" };
-  const also: { id: string; label: string; outcome: string; reason: string }[] = [];
-  const unsubscribe = session.subscribe((event) => {
-    if (event.type !== "pending_action_resolved" || event.id === id) return;
-    if (event.outcome === "orphaned") return; // lost with its process, without a decision
-    also.push(event);
+  const { decided } = await session.resolvePendingAction({
+    action: words.verb === "discard" ? "discard" : "apply",
+    reason: words.reason,
+    by: "user",
+    pendingId: id,
+    files,
+    hunks,
+    withDeps: words.flags.has("with-deps"),
+    protected: words.flags.has("protected"),
   });
-  try {
-    const { details, text } = await session.resolvePendingAction({
-      action,
-      reason: words.reason,
-      by: "user",
-      pendingId: id,
-      ...(files ? { files } : {}),
-      ...(hunks ? { hunks } : {}),
-      ...(words.flags.has("with-deps") ? { withDeps: true } : {}),
-      ...(words.flags.has("protected") ? { protected: true } : {}),
-    });
-    const { changeId, hardlinkBroken = [] } = writtenIn(details);
-    const nameFile = inProject(location);
-    const [change] = changeId ? await session.getChanges({ ids: [changeId], isWholeRoot: true, nameFile }) : [];
-    const [rest] = await session.getPendingActions({ ids: [id] });
-    const outcome = action === "apply" ? "applied" : "discarded";
-    const told = { ...(changeId ? { changeId } : {}), ...(change ? { files: change.files } : {}) };
-    const others = also.map((event) => ({ id: event.id, outcome: event.outcome, text: event.reason }));
-    const isPart = rest !== undefined;
-    const word = `${action === "apply" ? "Applied" : "Discarded"}${isPart ? " a part of" : ""} ${name}`;
-    const lines = [
-      `${word}${change ? ` as ${change.id}` : ""}: ${change?.label ?? listed.action.label}\n`,
-      change ? writtenText(change) : partText(details),
-      ...also.map((event) => `  with it: ${event.id} ${event.label}\n`),
-      ...hardlinkBroken.map((path) => `  other names of ${path} keep the old bytes\n`),
-      rest?.files
-        ? `The rest is pending as ${name}: ${countText(rest.files.length, "file")}, ${figuresText(rest.files)}.\n`
-        : "",
-    ];
-    return {
-      results: [{ id: name, outcome, text: withoutRest(text), ...told }, ...others],
-      text: sanitizeForTerminal(lines.join("")),
-    };
-  } finally {
-    unsubscribe();
-  }
-}
-
-type Details = Awaited<ReturnType<AgentSession["resolvePendingAction"]>>["details"];
-
-function writtenIn(details: Details): { changeId?: string; hardlinkBroken?: readonly string[] } {
-  const { sourceResultDetails } = details as { sourceResultDetails?: { changeId?: string; hardlinkBroken?: string[] } };
-  return sourceResultDetails ?? {};
+  const [outcome] = decided.outcomes;
+  if (outcome?.kind !== "applied" && outcome?.kind !== "discarded") return { results: [], ended: [], text: "" }; // it was thrown
+  const { kind, part, also } = outcome;
+  const changeId = changeIdOf(decided);
+  const nameFile = inProject(location);
+  const [change] = changeId ? await session.getChanges({ ids: [changeId], isWholeRoot: true, nameFile }) : [];
+  const [rest] = part ? await session.getPendingActions({ ids: [id] }) : [];
+  const ended = also.filter((other) => !other.part);
+  const reason = kind === "applied" ? neededBy(id) : dependsOn(id);
+  const { first, more } = forUser(decided);
+  const own = { id: name, outcome: kind, text: [first, ...more].join("\n"), changeId, files: change?.files };
+  const broken = (kind === "applied" && outcome.hardlinkBroken) || [];
+  const word = `${kind === "applied" ? "Applied" : "Discarded"}${part ? " a part of" : ""} ${name}`;
+  const lines = [
+    `${word}${change ? ` as ${change.id}` : ""}: ${change?.label ?? listed.action.label}\n`,
+    change ? writtenText(change) : partText(part?.chosen ?? []),
+    ...ended.map((other) => `  with it: ${other.id} ${other.label}\n`),
+    ...broken.map((path) => `  other names of ${path} keep the old bytes\n`),
+    rest?.files
+      ? `The rest is pending as ${name}: ${countText(rest.files.length, "file")}, ${figuresText(rest.files)}.\n`
+      : "",
+  ];
+  return {
+    results: [own, ...ended.map((other) => ({ id: other.id, outcome: kind, text: reason }))],
+    ended: ended.map((other) => other.id),
+    text: sanitizeForTerminal(lines.join("")),
+  };
 }
 
 /** Which part was discarded, or applied where no change is kept. */
-function partText(details: Details): string {
-  const { settled = [] } = details as { settled?: { path: string; hunks?: number[] }[] };
-  return settled.map(({ path, hunks }) => `  ${path}${hunks ? ` (hunk ${hunks.join(", ")})` : ""}\n`).join("");
-}
-
-/** What else is pending in this session may be decided by this very command. */
-function withoutRest(text: string): string {
-  return text.replace(/\n?Still pending: .*$/, "");
+function partText(chosen: readonly { readonly path: string; readonly hunks?: readonly number[] }[]): string {
+  return chosen.map(({ path, hunks }) => `  ${path}${hunks ? ` (hunk ${hunks.join(", ")})` : ""}\n`).join("");
 }
 
 function failureText(error: unknown, [listed]: readonly ListedAction[], location: PendingLocation): string {

@@ -207,7 +207,7 @@ function isTyped({ type, beforeType }: StoredOp): boolean {
 
 async function keepOriginals(deps: StepContext, { set, prepared, begin, signal }: Work): Promise<void> {
   if (begin.undoRecord === null) return;
-  const { label, sourceToolName, by, reason, owner, undoes, run, fromCommand } = set;
+  const { label, sourceToolName, by, reason, owner, undoes, kind, run, fromCommand } = set;
   const { txid, now: at } = deps;
   const { ops } = prepared;
   const named = new Set(ops.map(({ path }) => path));
@@ -223,7 +223,8 @@ async function keepOriginals(deps: StepContext, { set, prepared, begin, signal }
       by,
       reason,
       ...(owner ? { owner } : {}),
-      ...(undoes === undefined ? {} : { undoes }),
+      undoes,
+      kind,
       ...(run === undefined ? {} : { run }),
       ...(fromCommand ? { fromCommand } : {}),
       ...(dirs.length === 0 ? {} : { dirs }),

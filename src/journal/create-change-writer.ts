@@ -113,12 +113,13 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     applying: ApplyOwner,
     session: ChangeSession,
   ): Promise<AppliedChanges> {
-    const { label, sourceToolName, by, reason, undoes, run = session.run } = applying;
+    const { label, sourceToolName, by, reason, undoes, kind, run = session.run } = applying;
     const settles = settledBy(applying);
     const owner = { session: session.owner, ...settles };
     const ops = planned.map((change) => opOf(change, { isFromCommand: applying.fromCommand?.has(change.path) }));
     const more = {
-      ...(undoes === undefined ? {} : { undoes }),
+      undoes,
+      kind,
       ...(applying.fromCommand?.size ? { fromCommand } : {}),
     };
     const set = { label, sourceToolName, by, reason, owner, ...more, run, ops };

@@ -95,7 +95,7 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
     owner: ApplyOwner,
     session: ChangeSession,
   ): Promise<AppliedChanges> {
-    const { label, sourceToolName, by, reason, undoes, pendingId, run = session.run } = owner;
+    const { label, sourceToolName, by, reason, undoes, kind, pendingId, run = session.run } = owner;
     const steps: Step[] = [];
     for (const change of planned) if (!isOnlySeen(change)) steps.push(...(await stepsOf(workspace, change)));
     const hardlinkBroken = await carryOut(workspace, steps, planned.length);
@@ -105,7 +105,8 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
     keep({
       ...{ type: "change", version: 1, txid, at: clock.now(), label, sourceToolName, by, reason },
       owner: { session: session.owner, ...settles },
-      ...(undoes === undefined ? {} : { undoes }),
+      undoes,
+      kind,
       run,
       files: steps.map(undoFileOf),
     });

@@ -71,8 +71,21 @@ export interface ShownChange {
   readonly git?: string | undefined;
 }
 
-/** Only for a change that undid an undo, not for any other change that undoes something. */
-const redoPrefix = "Redo: ";
+/** Before the label of what is taken back. */
+const prefixes = { undo: "Undo: ", redo: "Redo: " } as const;
+
+interface TakenBack {
+  readonly kind: "undo" | "redo";
+  readonly of: string;
+}
+
+/** Older records do not say it: an undo takes back what undoes nothing itself, if that is still kept, else its label tells. */
+function kindOf({ undoes, kind, label }: UndoRecord, originals: ReadonlyMap<string, UndoRecord>): UndoRecord["kind"] {
+  if (undoes === undefined || kind !== undefined) return kind;
+  const original = undoes.map((txid) => originals.get(txid)).find((record) => record !== undefined);
+  const isUndo = original ? original.undoes === undefined : !label.startsWith(prefixes.redo);
+  return isUndo ? "undo" : "redo";
+}
 
 export function changeIdOf(txid: string): string {
   return `ch_${txid.slice(0, 8)}`;
@@ -96,7 +109,7 @@ export class ChangeHistory {
       changeId === undefined
         ? await this.#newest(open().filter(({ undoes }) => !undoes))
         : all.find(({ txid }) => changeIdOf(txid) === changeId);
-    if (found) return this.#takeBack({ records: [found], all }, `Undo: ${found.label}`, request);
+    if (found) return this.#takeBack({ records: [found], all }, { kind: "undo", of: found.label }, request);
     throw this.#nothingFound(
       changeId === undefined ? "Nothing to undo." : `Change ${changeId} can no longer be undone.`,
     );
@@ -105,7 +118,7 @@ export class ChangeHistory {
   #undoRun(records: readonly UndoRecord[], all: readonly UndoRecord[], request: UndoRequest): Promise<Undone> {
     if (records.length === 0) throw this.#nothingFound("Nothing to undo: no run made a change that is kept.");
     const count = `${records.length} change${records.length === 1 ? "" : "s"}`;
-    return this.#takeBack({ records, all }, `Undo: ${count} of one run`, { ...request, mustFit: true });
+    return this.#takeBack({ records, all }, { kind: "undo", of: `${count} of one run` }, { ...request, mustFit: true });
   }
 
   /**
@@ -130,14 +143,13 @@ export class ChangeHistory {
   async redo(request: Omit<UndoRequest, "changeId" | "isRun">): Promise<Undone> {
     const all = await this.#deps.changes.history();
     const originals = new Map(all.map((record) => [record.txid, record]));
-    const isUndo = ({ undoes, label }: UndoRecord) => {
-      if (undoes === undefined) return false;
-      const original = undoes.map((txid) => originals.get(txid)).find((record) => record !== undefined);
-      return original ? original.undoes === undefined : !label.startsWith(redoPrefix); // it may not be kept any more
-    };
-    const found = this.#own(all, request).find((record) => isUndo(record) && !isUndone(record, all));
+    const found = this.#own(all, request).find(
+      (record) => kindOf(record, originals) === "undo" && !isUndone(record, all),
+    );
     if (!found) throw this.#nothingFound("Nothing to redo.");
-    return this.#takeBack({ records: [found], all }, `${redoPrefix}${found.label.replace(/^Undo: /, "")}`, request);
+    const { label } = found;
+    const of = label.startsWith(prefixes.undo) ? label.slice(prefixes.undo.length) : label;
+    return this.#takeBack({ records: [found], all }, { kind: "redo", of }, request);
   }
 
   #nothingFound(sentence: string): GalleyError {
@@ -202,14 +214,15 @@ export class ChangeHistory {
 
   async #takeBack(
     { records, all }: { records: readonly UndoRecord[]; all: readonly UndoRecord[] },
-    label: string,
+    { kind, of }: TakenBack,
     { apply, toolCallId, mustFit = apply !== undefined }: UndoRequest,
   ): Promise<Undone> {
     const { pending } = this.#deps;
     if (!pending) throw new GalleyError("unsupported", "Changes are only listed here.");
     const [record] = records as [UndoRecord];
     const { changes, different } = await inversePlan({ records, all }, this.#deps.changes.look);
-    if (mustFit && different.length > 0) throw differentError(label, records, different);
+    const label = `${prefixes[kind]}${of}`;
+    if (mustFit && different.length > 0) throw differentError(kind, records, different);
     const id = await pending.stage({
       label,
       sourceToolName: "undo",
@@ -220,8 +233,9 @@ export class ChangeHistory {
         kind: "plan",
         plan: {
           changes,
-          applied: { text: doneText(label, { records, all, changes }) },
+          applied: { text: doneText({ kind, of }, { records, all, changes }) },
           undoes: txidsOf(records),
+          kind,
           // What a command did is taken back with the same leave.
           ...(records.some(({ fromCommand }) => fromCommand) ? { fromCommand: true as const } : {}),
         },
@@ -308,11 +322,10 @@ function lastRun(records: readonly UndoRecord[]): readonly UndoRecord[] {
 }
 
 function differentError(
-  label: string,
+  verb: "undo" | "redo",
   records: readonly UndoRecord[],
   different: readonly FileDifference[],
 ): GalleyError {
-  const verb = label.startsWith(redoPrefix) ? "redo" : "undo";
   const names = records.map(({ txid }) => changeIdOf(txid)).join(", ");
   const files = different.map(({ path, how }) => `${path} ${how}`).join("; ");
   return new GalleyError("stale_preview", `Cannot ${verb} ${names}: ${files}. Nothing was written.`, {
@@ -322,19 +335,19 @@ function differentError(
 
 /** What is said once it is applied. */
 function doneText(
-  label: string,
+  { kind, of }: TakenBack,
   {
     records,
     all,
     changes,
   }: { records: readonly UndoRecord[]; all: readonly UndoRecord[]; changes: readonly PlannedChange[] },
 ): string {
-  const isRedo = label.startsWith(redoPrefix);
+  const isRedo = kind === "redo";
   const [record] = records as [UndoRecord];
   const { undoes } = record;
   const whole = (isRedo && undoes?.length === 1 ? all.find(({ txid }) => undoes.includes(txid)) : undefined) ?? record;
   const part = records.length === 1 ? partText(changes, whole) : "";
-  return `${isRedo ? "Redone" : "Undone"}: ${label.slice(isRedo ? redoPrefix.length : "Undo: ".length)}${part}.`;
+  return `${isRedo ? "Redone" : "Undone"}: ${of}${part}.`;
 }
 
 /** What a change left in a file; undefined when those bytes are no longer available. */

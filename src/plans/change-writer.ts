@@ -36,6 +36,8 @@ export interface ApplyOwner extends AppliedActions {
   readonly reason: string;
   /** The changes that this one undoes. */
   readonly undoes?: readonly string[];
+  /** Which word asked for that; absent in older records. */
+  readonly kind?: "undo" | "redo";
   /** The run that staged it; default: the one under way. */
   readonly run?: RunMark | undefined;
   /** The caller holds the files already: waiting for them would be a deadlock. */
@@ -94,6 +96,8 @@ export interface ChangeDescription {
   readonly owner?: ChangeOwner;
   /** The changes that this one undoes. */
   readonly undoes?: readonly string[];
+  /** Which word asked for that; absent in older records. */
+  readonly kind?: "undo" | "redo";
   readonly run?: RunMark | undefined;
   /** A command did it in the staged view, so what takes it back may write the same git data. */
   readonly fromCommand?: true;

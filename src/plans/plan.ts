@@ -45,6 +45,7 @@ export interface Plan {
   readonly applied: { readonly text: string; readonly details?: unknown };
   /** The changes that it undoes. */
   readonly undoes?: readonly string[];
+  readonly kind?: "undo" | "redo";
   /** What its label counts, in the singular: `replacement`. Default: hunks. */
   readonly unit?: string;
   /** A command did this in the staged view. Its git data is written with the rest. */
@@ -173,10 +174,10 @@ export function* encodePlan(plan: Plan): Generator<string, void, undefined> {
 }
 
 function* partsOf({ changes, ...rest }: Plan): Generator<string, void, undefined> {
-  const { applied, undoes, unit, fromCommand } = rest;
+  const { applied, undoes, kind, unit, fromCommand } = rest;
   // An earlier galley would take links and directories for files, and does not know what is protected.
   const isNew = fromCommand || changes.some(({ type, stamp, ...change }) => type || stamp.type || change.protected);
-  yield `${openObject({ version: isNew ? 2 : 1, applied, undoes, unit, fromCommand })}"changes":[`;
+  yield `${openObject({ version: isNew ? 2 : 1, applied, undoes, kind, unit, fromCommand })}"changes":[`;
   for (const [index, { before, after, ...rest }] of changes.entries()) {
     yield `${index > 0 ? "," : ""}${openObject(rest)}"before":"`;
     yield* base64Parts(before);
@@ -213,6 +214,7 @@ export function decodePlan(text: string): Plan {
     changes: value.changes.map(decodeChange),
     applied: { text: appliedText, ...(details === undefined ? {} : { details }) },
     ...(value.undoes === undefined ? {} : { undoes: undoneIn(value.undoes) }),
+    ...(value.kind === "undo" || value.kind === "redo" ? { kind: value.kind } : {}),
     ...(typeof value.unit === "string" ? { unit: value.unit } : {}),
     ...(value.fromCommand === true ? { fromCommand: true } : {}),
   };

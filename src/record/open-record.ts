@@ -33,7 +33,7 @@ export async function openRecord(path: string, options: RecordOptions, how: Open
     if (!directoriesOf(options).isForSessions(loaded.path)) await how.checkNewPlace?.(loaded.path);
     return createRecord(options, {}, loaded.path);
   }
-  const warnings = [...loaded.warnings, ...(loaded.readOnlyReason ? [loaded.readOnlyReason] : [])];
+  const warnings = [...loaded.warnings, ...(loaded.readOnly ? [loaded.readOnly.text] : [])];
   const record = new SessionRecord({ ...loaded.session, warnings }, { kind: "loaded_file", options, loaded });
   logWarnings(record, options);
   return record;

@@ -138,7 +138,7 @@ describe("a new session", () => {
     expect(await record.artifacts.save("bash", "text")).toBe("1");
     await record.sync();
     await record.close();
-    expect(record).toMatchObject({ sessionFile: undefined, persistError: undefined, readOnlyReason: undefined });
+    expect(record).toMatchObject({ sessionFile: undefined, persistError: undefined, readOnly: undefined });
     expect(readdirSync(home)).toEqual([]);
   });
 
@@ -271,11 +271,11 @@ describe("a file that is not ours to write", () => {
     first.appendMessage(said("a"));
     await first.flush();
     const second = await open(first.sessionFile);
-    expect(second.readOnlyReason).toBe(`Session ${first.sessionFile} is in use by another galley (pid ${process.pid})`);
-    expect(second.warnings).toEqual([second.readOnlyReason]);
+    expect(second.readOnly?.text).toBe(`Session ${first.sessionFile} is in use by another galley (pid ${process.pid})`);
+    expect(second.warnings).toEqual([second.readOnly?.text]);
     second.appendMessage(said("b"));
     await second.sync();
-    expect(second.readOnlyReason).toBeUndefined();
+    expect(second.readOnly).toBeUndefined();
     expect(fileOf(second)).not.toBe(fileOf(first));
     expect(second.sessionId).not.toBe(first.sessionId);
     expect(second.header).toMatchObject({ parentSession: first.sessionFile, parentSessionId: first.sessionId });
@@ -408,7 +408,7 @@ describe("names and labels", () => {
     expect(keep(session).tree.name).toBe(clean);
     record.appendMessage(said("more"));
     await record.close();
-    expect((await open(path)).readOnlyReason).toBeUndefined();
+    expect((await open(path)).readOnly).toBeUndefined();
   });
 
   it("a label goes on an entry, and comes off again", () => {

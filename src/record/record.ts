@@ -32,6 +32,7 @@ import type {
 import { newHeader } from "./session-header.js";
 import { type ArtifactStore, createMemoryArtifacts } from "./store/artifacts.js";
 import { type BlobStore, createMemoryBlobs } from "./store/blobs.js";
+import type { ReadOnly } from "./store/load-session.js";
 import { SessionDirectories } from "./store/session-directories.js";
 import { SessionFile, type SessionFileOptions } from "./store/session-file.js";
 import { endBytes } from "./store/session-index.js";
@@ -113,8 +114,8 @@ export class SessionRecord {
   }
 
   /** Why the file is only read; the first entry then goes to a new one. */
-  get readOnlyReason(): string | undefined {
-    return this.#file?.readOnlyReason;
+  get readOnly(): ReadOnly | undefined {
+    return this.#file?.readOnly;
   }
 
   append<Given extends EntryFields>(fields: Given): Extract<SessionEntry, { type: Given["type"] }> {

@@ -29,6 +29,7 @@ import { openRecord } from "../record/open-record.js";
 import type { SessionRecord } from "../record/record.js";
 import type { RecordOptions } from "../record/record-options.js";
 import { hasPlans } from "../record/store/artifacts.js";
+import type { ReadOnly } from "../record/store/load-session.js";
 import type { SessionInfo } from "../record/store/session-index.js";
 import type { AgentSession } from "../session/agent-session.js";
 import { createAgentSession } from "./create-agent-session.js";
@@ -167,7 +168,8 @@ export async function withSessionFile<T>(
     ...(path === undefined ? {} : { resume: { kind: "open", target: path } }),
   });
   try {
-    if (session.readOnlyReason !== undefined) throw notWritable(session.readOnlyReason);
+    const { readOnly } = session.sessionManager;
+    if (readOnly) throw notWritable(readOnly);
     return await work(session);
   } finally {
     await session.dispose();
@@ -193,11 +195,11 @@ function changesIn(location: PendingLocation): ChangeWriter {
 }
 
 /** What keeps another process from deciding in a session. */
-export function notWritable(reason: string): GalleyError {
-  const [isHeld, pid = ""] = / is in use by another galley( \(pid \d+\))?$/.exec(reason) ?? [];
-  if (isHeld === undefined)
-    return new GalleyError("start_failed", `The session cannot be changed here: ${reason}. Nothing was decided.`);
-  return new GalleyError("busy", `Session is open in another galley${pid}. Settle it there.`);
+export function notWritable({ code, pid, text }: ReadOnly): GalleyError {
+  if (code !== "in_use")
+    return new GalleyError("start_failed", `The session cannot be changed here: ${text}. Nothing was decided.`);
+  const who = pid === undefined ? "" : ` (pid ${pid})`;
+  return new GalleyError("busy", `Session is open in another galley${who}. Settle it there.`);
 }
 
 function recordOptions({ cwd, agentDir, log = silentLog }: PendingLocation): RecordOptions {

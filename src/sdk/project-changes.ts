@@ -42,7 +42,7 @@ async function settleElsewhere(
   const record = await openRecord(session, options).catch(() => undefined);
   if (!record) return true; // the session has no file: there is nothing to settle
   try {
-    if (record.readOnlyReason !== undefined) return false;
+    if (record.readOnly) return false;
     const entries = appliedEntries(foldPending(record.tree.entries, record.sessionId).open, applied, change);
     for (const { entry } of entries) record.append(entry);
     await record.sync();

@@ -86,7 +86,7 @@ export class SessionView {
 
   /** Why the file is only read: another program holds its lock, or a later version wrote it. */
   get readOnlyReason(): string | undefined {
-    return this.sessionManager.readOnlyReason;
+    return this.sessionManager.readOnly?.text;
   }
 
   get messages(): readonly AgentMessage[] {

@@ -71,7 +71,7 @@ describe("a hostile session file", () => {
         entry("b", "a", { message: { role: "bashExecution", command: "ls", output: "", exitCode: noText } }),
       ),
     );
-    expect(record.readOnlyReason).toContain("is newer than supported");
+    expect(record.readOnly?.text).toContain("is newer than supported");
     expect(sent.at(-1)).toMatchObject({ content: "Ran `ls`\n(no output)" });
   });
 });

@@ -50,7 +50,7 @@ export async function applyShare(
   const { store, changes, session } = context;
   const { by, reason } = decision;
   const { id: pendingId, sourceToolName } = share.stored.action;
-  const undoes = planOf(share.stored)?.undoes;
+  const { undoes, kind } = planOf(share.stored) ?? {};
   const held: ActionBelow[] = [];
   try {
     for (const lower of actionsBelow(
@@ -77,7 +77,8 @@ export async function applyShare(
         sourceToolName,
         by,
         reason,
-        ...(undoes === undefined ? {} : { undoes }),
+        undoes,
+        kind,
         run: share.stored.run,
       },
       session,

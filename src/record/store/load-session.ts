@@ -31,9 +31,9 @@ export interface LoadedSession {
   /** The real path. */
   readonly path: string;
   readonly session: ReadSession;
-  /** Undefined when the file is only to be read; then `readOnlyReason` says why. */
+  /** Undefined when the file is only to be read; then `readOnly` says why. */
   readonly access: WriteAccess | undefined;
-  readonly readOnlyReason: string | undefined;
+  readonly readOnly: ReadOnly | undefined;
   /** Sentences for the user. */
   readonly warnings: readonly string[];
 }
@@ -72,17 +72,13 @@ async function load(path: string, options: LoadOptions): Promise<LoadResult> {
     const opened = openFile(disk, real, lock !== undefined);
     file = opened.file;
     const session = await readAll(disk, file, path);
-    const readOnlyReason =
-      versionProblem(session.version) ??
-      (options.isReadOnly ? `${path} was opened for reading` : undefined) ??
-      (lock ? undefined : inUseText(path, attempt.holderPid)) ??
-      (opened.isWritable ? undefined : `${path} cannot be written by this user`);
+    const readOnly = whyReadOnly(path, { ...session, ...opened, isWanted: options.isReadOnly === true, attempt });
     const warnings = describeProblems(path, session);
-    if (lock && readOnlyReason === undefined) {
+    if (lock && !readOnly) {
       closeToOthers(disk, file, path, warnings);
       access = { file, lock, ...(await mendEnd(disk, file, real, session, warnings)) };
     }
-    return { kind: "session", path: real, session, access, readOnlyReason, warnings };
+    return { kind: "session", path: real, session, access, readOnly, warnings };
   } finally {
     if (!access) {
       if (file !== undefined) disk.close(file);
@@ -91,8 +87,30 @@ async function load(path: string, options: LoadOptions): Promise<LoadResult> {
   }
 }
 
+function whyReadOnly(
+  path: string,
+  found: Pick<ReadSession, "version"> & { isWanted: boolean; attempt: LockAttempt; isWritable: boolean },
+): ReadOnly | undefined {
+  const newer = versionProblem(found.version);
+  if (newer !== undefined) return { code: "newer", text: newer };
+  if (found.isWanted) return { code: "wanted", text: `${path} was opened for reading` };
+  if (!found.attempt.lock) {
+    const { holderPid: pid } = found.attempt;
+    return { code: "in_use", pid, text: inUseText(path, pid) };
+  }
+  return found.isWritable ? undefined : { code: "not_writable", text: `${path} cannot be written by this user` };
+}
+
 export function inUseText(path: string, pid: number | undefined): string {
   return `Session ${path} is in use by another galley${pid === undefined ? "" : ` (pid ${pid})`}`;
+}
+
+/** Why nothing can be written to a session's file here. */
+export interface ReadOnly {
+  readonly code: "newer" | "wanted" | "in_use" | "not_writable";
+  /** Of the process that uses it, if that is known. */
+  readonly pid?: number | undefined;
+  readonly text: string;
 }
 
 const noLock: LockAttempt = { lock: undefined, holderPid: undefined };

@@ -14,7 +14,7 @@ import { type ArtifactStore, copyArtifacts } from "./artifacts.js";
 import { type BlobStore, copyBlobs } from "./blobs.js";
 import { writeBreadcrumb } from "./breadcrumbs.js";
 import { copyNamedBlobs, moveArtifacts, removeBlobs } from "./companion-files.js";
-import type { LoadedSession } from "./load-session.js";
+import type { LoadedSession, ReadOnly } from "./load-session.js";
 import { canonical, type SessionDirectories } from "./session-directories.js";
 import { realPath, type SessionDisk } from "./session-disk.js";
 import { SessionWriter, type WriterOptions } from "./session-writer.js";
@@ -45,7 +45,7 @@ export class SessionFile {
   #places: SessionDirectories;
   #at: Place;
   #writer: SessionWriter | undefined;
-  #readOnlyReason: string | undefined;
+  #readOnly: ReadOnly | undefined;
   #isClosing = false;
   #isWanted = false;
   /** Work that only `close` waits for. */
@@ -65,9 +65,9 @@ export class SessionFile {
   }
 
   /** Continues the file that the record was loaded from. */
-  static resume(options: SessionFileOptions, { path, access, readOnlyReason, session }: LoadedSession): SessionFile {
+  static resume(options: SessionFileOptions, { path, access, readOnly, session }: LoadedSession): SessionFile {
     const file = new SessionFile(options, path);
-    file.#readOnlyReason = readOnlyReason;
+    file.#readOnly = readOnly;
     const outdated = session.version < currentVersion ? session : undefined;
     if (access) file.#writer = SessionWriter.resume(file.#writerOptions(), access, outdated);
     file.#leaveBreadcrumb();
@@ -94,8 +94,8 @@ export class SessionFile {
     return this.#writer?.lockKind ?? platformLock;
   }
 
-  get readOnlyReason(): string | undefined {
-    return this.#readOnlyReason;
+  get readOnly(): ReadOnly | undefined {
+    return this.#readOnly;
   }
 
   get length(): number {
@@ -104,7 +104,7 @@ export class SessionFile {
 
   /** The entry is part of the record already. */
   append(entry: SessionEntry): void {
-    if (this.#readOnlyReason !== undefined) this.#move(this.#readOnlyReason);
+    if (this.#readOnly) this.#move(this.#readOnly.text);
     else this.#writer?.append(entry);
   }
 
@@ -128,8 +128,8 @@ export class SessionFile {
    */
   async moveTo(places: SessionDirectories): Promise<void> {
     const writer = this.#writer;
-    if (this.#readOnlyReason !== undefined || !writer)
-      throw new GalleyError("file_refused", this.#readOnlyReason ?? `Session ${this.path} is closed`);
+    if (this.#readOnly || !writer)
+      throw new GalleyError("file_refused", this.#readOnly?.text ?? `Session ${this.path} is closed`);
     const from = this.path;
     const to = new Place(places, realPath(join(places.directory, basename(from))));
     const hasOwnBlobs = places.blobDirectory(from) !== places.blobDirectory(to.path);
@@ -177,7 +177,7 @@ export class SessionFile {
     beforeMove();
     this.#at = new Place(this.#places, newPath(this.#options, this.#places));
     this.#start(from);
-    this.#readOnlyReason = undefined;
+    this.#readOnly = undefined;
     afterMove({ reason, from, to: this.path });
   }
 

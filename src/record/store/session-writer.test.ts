@@ -313,7 +313,7 @@ describe("another writer (S-4)", () => {
     if (after) expect(readFileSync(path).equals(after)).toBe(true);
     await store.close();
     const again = await look(path).catch(() => undefined); // cut within its header, it is no session any more
-    expect(again?.readOnlyReason).toBeUndefined();
+    expect(again?.readOnly).toBeUndefined();
   });
 
   it("a failed line is not cut off when another program wrote after it", async () => {
@@ -426,7 +426,7 @@ describe("opening", () => {
     const { path } = await withFile();
     const second = await look(path);
     expect(second.access).toBeUndefined();
-    expect(second.readOnlyReason).toBe(`Session ${path} is in use by another galley (pid ${process.pid})`);
+    expect(second.readOnly?.text).toBe(`Session ${path} is in use by another galley (pid ${process.pid})`);
     expect(second.session.entries).toHaveLength(2);
   });
 
@@ -471,7 +471,7 @@ describe("opening", () => {
     const content = `${linesOf({ ...header, version: 4 }, a)}{"torn`;
     writeFileSync(path, content);
     const loaded = await look(path);
-    expect(loaded.readOnlyReason).toBe("Session version 4 is newer than supported (3)");
+    expect(loaded.readOnly?.text).toBe("Session version 4 is newer than supported (3)");
     expect(loaded.access).toBeUndefined();
     expect(readFileSync(path, "utf8")).toBe(content);
   });
@@ -484,7 +484,7 @@ describe("opening", () => {
       return nodeDisk.open(name, flags);
     };
     const loaded = await look(path, { ...nodeDisk, open });
-    expect(loaded.readOnlyReason).toBe(`${path} cannot be written by this user`);
+    expect(loaded.readOnly?.text).toBe(`${path} cannot be written by this user`);
     expect((await look(path)).access).toBeDefined();
   });
 

@@ -36,9 +36,10 @@ export async function openExecSession(
     ...(stacked === undefined ? {} : { resume: { kind: "open", target: stacked } }),
   };
   const { session } = await createAgentSession(options);
-  if (session.readOnlyReason !== undefined) {
+  const { readOnly } = session.sessionManager;
+  if (readOnly) {
     await session.dispose();
-    throw notWritable(session.readOnlyReason);
+    throw notWritable(readOnly);
   }
   await session.getPendingActions(); // of earlier calls: the view shows them
   if (stacked === undefined) session.sessionManager.setName(`${prefix}${program}`, "auto");

@@ -17,7 +17,7 @@ export { deleteSession };
 export async function renameSession(location: SessionLocation, path: string, name: string): Promise<void> {
   const record = await openRecord(path, optionsOf(location), { ifMissing: "fail" });
   try {
-    if (record.readOnlyReason !== undefined) throw new GalleyError("busy", record.readOnlyReason);
+    if (record.readOnly) throw new GalleyError("busy", record.readOnly.text);
     record.setName(name);
     await record.sync();
     if (record.persistError !== undefined) throw new GalleyError("file_refused", record.persistError);

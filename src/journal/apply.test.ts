@@ -248,12 +248,12 @@ describe("a change set on the real disk", () => {
     expect(read.sort()).toEqual(["b", "c"]);
   });
 
-  it("J-17: a record that is damaged, or not there, is none", async () => {
+  it("J-17: a record that is not there is none, and a damaged one is told", async () => {
     project.write("a", "old");
     await project.apply([project.modify("a", "new")]);
     const [path = ""] = project.undoRecords();
     writeFileSync(path, "x", { flag: "a" });
-    expect(await readUndoRecord(nodeChangeDisk, path)).toBeUndefined();
+    await expect(readUndoRecord(nodeChangeDisk, path)).rejects.toMatchObject({ code: "file_changed" });
     expect(await readUndoRecord(nodeChangeDisk, `${path}x`)).toBeUndefined();
   });
 

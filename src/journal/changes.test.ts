@@ -34,7 +34,7 @@ function created(name: string): DirectChange {
   };
 }
 
-const kept = async () => (await changes.list()).map(({ label }) => label);
+const kept = async () => (await changes.list()).records.map(({ label }) => label);
 
 it("many at once keep as much as one after the other, and none of them fails", async () => {
   for (let number = 0; number < 5; number++) await changes.note(created(`first${number}`));

@@ -10,7 +10,7 @@ import type { Log } from "../base/log.js";
 import { acquireLock } from "../base/path-lock.js";
 import { newTransaction } from "../files/disk/temp-names.js";
 import { mayExist } from "../files/paths/find-roots.js";
-import type { ChangeOutcome, DirectChange, UndoRecord } from "../plans/change-writer.js";
+import type { ChangeOutcome, DirectChange, ListedChanges, UndoRecord } from "../plans/change-writer.js";
 import type { AppliedSet, ChangeSet, SeenPath } from "./change-set.js";
 import { claimNumber } from "./claim-number.js";
 
@@ -40,8 +40,8 @@ export interface Changes {
   staleFiles(seen: readonly SeenPath[]): Promise<string[]>;
   /** Completes what a crash interrupted. Undefined: another process is applying changes and will finish it. */
   recover(settle: SettleOutcome): Promise<ChangeOutcome[] | undefined>;
-  /** What can be undone, the newest first. */
-  list(): Promise<UndoRecord[]>;
+  /** What can be undone. */
+  list(): Promise<ListedChanges>;
   read(txid: string): Promise<UndoRecord | undefined>;
   /** The next number of a pending action of this root, above the given one. Throws where it cannot be claimed. */
   claim(above: number): number;

@@ -64,7 +64,8 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     checkWritable: async (path) => void (await workspace.resolve(path, "write")),
     staleFiles,
     recover: (session) => changes.recover((outcome) => settle(outcome, session)),
-    history: () => changes.list(),
+    history: async () => (await changes.list()).records,
+    damagedHistory: async () => (await changes.list()).damaged,
     claimId(above) {
       try {
         return `pa_${changes.claim(above)}`;

@@ -2,13 +2,13 @@
 
 import { promises } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemCode } from "../base/errors.js";
+import { messageOf, systemCode } from "../base/errors.js";
 import { contentHash } from "../base/file-type.js";
 import { inLanes } from "../base/in-lanes.js";
 import { makeDirectories } from "../files/disk/make-directories.js";
 import { isPlain } from "../files/file-now.js";
 import { ifAbsent, notKept } from "../files/refusals.js";
-import type { ChangeOutcome, UndoRecord } from "../plans/change-writer.js";
+import type { ChangeOutcome, DamagedChange, ListedChanges, UndoRecord } from "../plans/change-writer.js";
 import { type ApplyContext, applyChangeSet } from "./apply.js";
 import type { AppliedSet, ChangeSet, JournalDirectories, SeenPath } from "./change-set.js";
 import { nodeChangeDisk as disk } from "./node-change-disk.js";
@@ -65,14 +65,18 @@ async function hashAt(path: string): Promise<string | undefined> {
   }
 }
 
-/** The newest first. Skips records that cannot be read. */
-export async function listUndoRecords(undoDir: string): Promise<UndoRecord[]> {
+export async function listUndoRecords(undoDir: string): Promise<ListedChanges> {
   const records: UndoRecord[] = [];
+  const damaged: DamagedChange[] = [];
   for (const name of await undoNames(undoDir)) {
-    const record = await readUndoRecord(disk, join(undoDir, name)).catch(() => undefined);
-    if (record) records.push(record);
+    try {
+      const record = await readUndoRecord(disk, join(undoDir, name));
+      if (record) records.push(record);
+    } catch (error) {
+      damaged.push({ txid: name.slice(0, -undoEnding.length), reason: messageOf(error) });
+    }
   }
-  return records.sort((a, b) => b.at - a.at);
+  return { records: records.sort((a, b) => b.at - a.at), damaged };
 }
 
 /** The directories that these changes made for their files, the outermost first; of the records that are still kept. */

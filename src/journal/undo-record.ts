@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import { throwIfAborted } from "../base/abort.js";
+import { GalleyError } from "../base/errors.js";
 import { contentHash, usualType } from "../base/file-type.js";
 import { inLanes } from "../base/in-lanes.js";
 import { isObject } from "../base/json.js";
@@ -104,15 +105,16 @@ function linesOf(op: PreparedOp, before: StoredFile["before"]): Uint8Array {
   return Buffer.concat([line({ kind: "create", path, shownPath, before: null, after, ...marks }), line(old)]);
 }
 
-/** Undefined if there is no record, or if it is damaged. */
+/** Undefined if there is no record; throws `file_changed` if it is damaged. */
 export async function readUndoRecord(disk: ChangeDisk, path: string): Promise<UndoRecord | undefined> {
   const stat = await disk.lstat(path).catch(ignoring("ENOENT"));
   const read = stat && (await disk.read(path, stat.identity, { maxBytes: maxRecordBytes }));
-  if (!read || read.isTruncated) return undefined;
+  if (!read) return undefined;
   const { records, soundBytes } = decodeRecords(read.bytes);
   const [header, ...files] = records;
-  if (soundBytes !== read.bytes.length || !isObject(header) || header.type !== "change" || !isKnown(header))
-    return undefined;
+  if (read.isTruncated || soundBytes !== read.bytes.length || !isObject(header) || header.type !== "change")
+    throw new GalleyError("file_changed", "it is cut, or was changed since");
+  if (!isKnown(header)) throw new GalleyError("unsupported", "a newer galley wrote it");
   // The checksum proves that galley wrote the record, so its shape is known.
   const undoes = header.undoes === undefined ? {} : { undoes: undoneIn(header.undoes) };
   return { ...(header as unknown as UndoHeader), ...undoes, files: (files as StoredFile[]).map(fileOf) };

@@ -56,6 +56,11 @@ export interface ChangeListOptions {
   readonly nameFile?: (path: string) => string;
 }
 
+export interface DamagedRecord {
+  readonly id: string;
+  readonly reason: string;
+}
+
 export interface ChangeOwnership {
   readonly id: string;
   /** The file of the session that made it, or its id. */
@@ -100,6 +105,12 @@ export class ChangeHistory {
     this.#deps = deps;
   }
 
+  /** What was applied, and cannot be undone because its record is damaged. */
+  async damaged(): Promise<DamagedRecord[]> {
+    const found = (await this.#deps.changes.damagedHistory?.()) ?? [];
+    return found.map(({ txid, reason }) => ({ id: changeIdOf(txid), reason }));
+  }
+
   async undo(request: UndoRequest): Promise<Undone> {
     const { changeId, isRun = false } = request;
     const all = await this.#deps.changes.history();
@@ -110,13 +121,14 @@ export class ChangeHistory {
         ? await this.#newest(open().filter(({ undoes }) => !undoes))
         : all.find(({ txid }) => changeIdOf(txid) === changeId);
     if (found) return this.#takeBack({ records: [found], all }, { kind: "undo", of: found.label }, request);
-    throw this.#nothingFound(
+    throw await this.#nothingFound(
       changeId === undefined ? "Nothing to undo." : `Change ${changeId} can no longer be undone.`,
+      changeId,
     );
   }
 
-  #undoRun(records: readonly UndoRecord[], all: readonly UndoRecord[], request: UndoRequest): Promise<Undone> {
-    if (records.length === 0) throw this.#nothingFound("Nothing to undo: no run made a change that is kept.");
+  async #undoRun(records: readonly UndoRecord[], all: readonly UndoRecord[], request: UndoRequest): Promise<Undone> {
+    if (records.length === 0) throw await this.#nothingFound("Nothing to undo: no run made a change that is kept.");
     const count = `${records.length} change${records.length === 1 ? "" : "s"}`;
     return this.#takeBack({ records, all }, { kind: "undo", of: `${count} of one run` }, { ...request, mustFit: true });
   }
@@ -146,14 +158,20 @@ export class ChangeHistory {
     const found = this.#own(all, request).find(
       (record) => kindOf(record, originals) === "undo" && !isUndone(record, all),
     );
-    if (!found) throw this.#nothingFound("Nothing to redo.");
+    if (!found) throw await this.#nothingFound("Nothing to redo.");
     const { label } = found;
     const of = label.startsWith(prefixes.undo) ? label.slice(prefixes.undo.length) : label;
     return this.#takeBack({ records: [found], all }, { kind: "redo", of }, request);
   }
 
-  #nothingFound(sentence: string): GalleyError {
+  /** A record that is damaged must not look like none. */
+  async #nothingFound(sentence: string, changeId?: string): Promise<GalleyError> {
     const { historyLimit } = this.#deps.changes;
+    const damaged = (await this.damaged()).filter(({ id }) => changeId === undefined || id === changeId);
+    if (damaged.length > 0) {
+      const records = damaged.map(({ id, reason }) => `the record of ${id} is damaged (${reason})`).join("; ");
+      return new GalleyError("file_changed", `${sentence.slice(0, -1)}: ${records}.`);
+    }
     return new GalleyError("not_found", historyLimit === undefined ? sentence : `${sentence} ${historyLimit}`);
   }
 

@@ -22,6 +22,8 @@ export interface PushedData {
   readonly files?: FileStamp[];
   readonly details?: unknown;
   readonly planRef?: string;
+  /** Of the plan's text; absent in older files. */
+  readonly planSha256?: string;
   /** Default: 1. */
   readonly revision?: number;
   readonly createdAt: number;
@@ -58,7 +60,7 @@ export function planRefOf(id: string, revision: number): string {
 
 export function pushedEntry(
   action: PendingAction,
-  own: { isForReview: boolean; run?: RunMark | undefined; session: string },
+  own: { isForReview: boolean; run?: RunMark | undefined; session: string; planSha256: string | undefined },
 ): EntryFields {
   const { id, label, sourceToolName, toolCallId, kind, files, details, createdAt, expiresAt, dependsOn } = action;
   const { revision } = action;
@@ -71,7 +73,7 @@ export function pushedEntry(
     kind,
     ...(files === undefined ? {} : { files }),
     ...(details === undefined ? {} : { details }),
-    ...(kind === "plan" ? { planRef: planRefOf(id, revision) } : {}),
+    ...(kind === "plan" ? { planRef: planRefOf(id, revision), planSha256: own.planSha256 } : {}),
     ...(revision === 1 ? {} : { revision }),
     createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -84,10 +86,10 @@ export function pushedEntry(
 }
 
 /** The plan of a renewed action is pushed again. */
-export function stepEntry(step: Exclude<PlanStep, { event: "renewed" }>): EntryFields {
+export function stepEntry(step: Exclude<PlanStep, { event: "renewed" }>, planSha256?: string): EntryFields {
   if (step.event === "part") return entryOf(step);
   const { changes: _, ...told } = step;
-  return entryOf({ ...told, planRef: planRefOf(step.id, step.revision) });
+  return entryOf({ ...told, planRef: planRefOf(step.id, step.revision), planSha256 });
 }
 
 export function settledEntry(settled: Omit<SettledData, "event">): EntryFields {
@@ -95,11 +97,10 @@ export function settledEntry(settled: Omit<SettledData, "event">): EntryFields {
   return entryOf({ event: "settled", id, outcome, by, reason, ...(error === undefined ? {} : { error }) });
 }
 
-/** The end of what only the process that staged it could do, or of a plan that cannot be read. */
-export function orphaned({ id, label, sourceToolName }: PushedData, cause?: string) {
+/** The end of what only the process that staged it could do. */
+export function orphaned({ id, label, sourceToolName }: PushedData) {
   const reason = `Pending action ${id} (${label}) did not survive the restart. Run ${sourceToolName} again.`;
-  const ended = { id, outcome: "orphaned", by: "runtime", reason } as const;
-  return cause ? { ...ended, error: cause } : ended;
+  return { id, outcome: "orphaned", by: "runtime", reason } as const;
 }
 
 function entryOf(data: object): EntryFields {

@@ -301,7 +301,7 @@ export class PendingActions {
   async restore(): Promise<void> {
     const { found, lost } = await readPending(this.#deps.record());
     for (const stored of found) this.#bringBack(stored);
-    for (const { pushed, cause } of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed, cause);
+    for (const pushed of lost) if (!this.store.get(pushed.id)) this.#orphan(pushed);
     void this.filesWritten(); // another process may have written while this one was away
   }
 
@@ -366,9 +366,9 @@ export class PendingActions {
     this.#isRestoring = false;
   }
 
-  #orphan(pushed: PushedData, cause?: string): void {
+  #orphan(pushed: PushedData): void {
     const { label, sourceToolName } = pushed;
-    const settled = orphaned(pushed, cause);
+    const settled = orphaned(pushed);
     this.#deps.log.warn(settled.reason);
     this.#deps.emit({ type: "pending_action_resolved", label, sourceToolName, ...settled });
     this.#recorded.settled(settled);

@@ -28,7 +28,7 @@ interface Saving {
   plan?: { readonly planRef: string; readonly plan: Plan } | undefined;
   /** The first entry about this action; until it is on record, nothing there says that the action is pending. */
   readonly isNew?: true;
-  write(record: SessionRecord): Promise<void>;
+  write(record: SessionRecord, planSha256: string | undefined): void;
 }
 
 export class RecordedActions {
@@ -83,7 +83,8 @@ export class RecordedActions {
       ids: [id],
       plan: work.kind === "plan" ? { planRef: planRefOf(id, revision), plan: work.plan } : undefined,
       ...isNew,
-      write: async (record) => void record.append(pushedEntry(action, { isForReview, run, session: record.sessionId })),
+      write: (record, planSha256) =>
+        record.append(pushedEntry(action, { isForReview, run, session: record.sessionId, planSha256 })),
     });
   }
 
@@ -95,15 +96,14 @@ export class RecordedActions {
     this.#save({
       ids: [id],
       plan: changes && { planRef: planRefOf(id, revision), plan: { changes, applied: { text: "" } } },
-      write: async (record) => void record.append(stepEntry(step)),
+      write: (record, planSha256) => record.append(stepEntry(step, planSha256)),
     });
   }
 
   settled(outcome: Parameters<typeof settledEntry>[0]): void {
     const ids = [outcome.id];
     this.#letGo(ids);
-    if (!this.#applied.delete(outcome.id))
-      this.#save({ ids, write: async (record) => void record.append(settledEntry(outcome)) });
+    if (!this.#applied.delete(outcome.id)) this.#save({ ids, write: (record) => record.append(settledEntry(outcome)) });
   }
 
   /** Resolves when the outcome is safe, with what had not been on record before. */
@@ -114,7 +114,7 @@ export class RecordedActions {
     for (const { id, step } of made) this.#applied.add(step ? partName(step) : id);
     this.#save({
       ids: made.map(({ id }) => id),
-      write: async (record) => {
+      write: (record) => {
         for (const { entry } of made) record.append(entry);
       },
     });
@@ -162,7 +162,7 @@ function partName({ id, revision }: Pick<PlanStep, "id" | "revision">): string {
 
 async function write(saving: Saving): Promise<undefined> {
   const { record, plan } = saving;
-  if (plan) await record.artifacts.savePlan(plan.planRef, encodePlan(plan.plan));
-  await saving.write(record);
+  const planSha256 = plan && (await record.artifacts.savePlan(plan.planRef, encodePlan(plan.plan)));
+  saving.write(record, planSha256);
   if (plan) record.wantFile(); // the plan can be decided after the process has ended, but only if it can be found
 }

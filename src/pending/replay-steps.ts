@@ -21,13 +21,13 @@ export interface Replayed {
 }
 
 /** `text`: of an artifact. */
-export type ReadPlanText = (planRef: string) => Promise<string | undefined>;
+export type ReadPlanText = (planRef: string, sha256?: string) => Promise<string | undefined>;
 
 /** Throws where a step does not fit. */
 export async function replayStep(from: Replayed, step: StepData, readText: ReadPlanText): Promise<Replayed> {
   if (step.event === "part") return replayPart(from, step);
   const { plan, edited } = from;
-  const text = await readText(step.planRef);
+  const text = await readText(step.planRef, step.planSha256);
   if (text === undefined) throw doesNotFit(`${step.planRef} is not there`);
   const { changes } = decodePlan(text);
   if (step.event === "rebased")

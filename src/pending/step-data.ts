@@ -5,7 +5,9 @@ import { isObject } from "../base/json.js";
 import type { PartStep, RebasedStep, RevisedStep } from "../plans/plan-step.js";
 
 /** A step as it is on record. `planRef` names the artifact with the new form of the files concerned. */
-export type StepData = PartStep | ((RevisedStep | RebasedStep) & { readonly planRef: string });
+export type StepData =
+  | PartStep
+  | ((RevisedStep | RebasedStep) & { readonly planRef: string; readonly planSha256?: string });
 
 export function isStepData(data: object): data is StepData {
   const { event, revision, by } = data as Record<string, unknown>;

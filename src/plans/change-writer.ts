@@ -87,6 +87,18 @@ export interface ChangeOutcome {
   readonly owner?: ChangeOwner;
 }
 
+export interface ListedChanges {
+  /** The newest first. */
+  readonly records: UndoRecord[];
+  readonly damaged: readonly DamagedChange[];
+}
+
+/** A change whose record cannot be read. */
+export interface DamagedChange {
+  readonly txid: string;
+  readonly reason: string;
+}
+
 /** What is told about a change set beside its files. */
 export interface ChangeDescription {
   readonly label: string;
@@ -181,6 +193,8 @@ export interface ChangeWriter {
   recover(session: ChangeSession): Promise<readonly ChangeOutcome[] | undefined>;
   /** What was applied and can be undone, the newest first; of all sessions that work on this project. */
   history(): Promise<UndoRecord[]>;
+  /** What was applied, and cannot be undone because its record is damaged. Absent where nothing is kept on the disk. */
+  damagedHistory?(): Promise<readonly DamagedChange[]>;
   /** A sentence for the user who finds nothing to undo; absent where changes are kept on the disk. */
   readonly historyLimit?: string | undefined;
   /**

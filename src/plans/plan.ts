@@ -237,8 +237,8 @@ function decodeChange(value: unknown): PlannedChange {
     kind,
     path,
     stamp,
-    before: Buffer.from(before, "base64"),
-    after: Buffer.from(after, "base64"),
+    before: bytesOf(before, stamp.path),
+    after: bytesOf(after, stamp.path),
     ...typeMember(type),
     ...(typeof to === "string" ? { to } : {}),
     ...(typeof mode === "number" ? { mode } : {}),
@@ -247,6 +247,13 @@ function decodeChange(value: unknown): PlannedChange {
     ...(value.protected === true ? { protected: true } : {}),
     ...(typeof renamedFrom === "string" ? { renamedFrom } : {}),
   };
+}
+
+/** Node reads past what is no base64; here it means that the bytes are not those that were shown. */
+function bytesOf(text: string, path: string): Buffer {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.toString("base64") === text) return bytes;
+  throw new GalleyError("invalid_argument", `The plan has damaged bytes for ${path}.`);
 }
 
 function isKind(value: unknown): value is FileChangeKind {

@@ -71,4 +71,6 @@ export interface StoredAction {
   readonly edited?: ReadonlyMap<string, EditedFile>;
   /** Why it can only be discarded. */
   readonly misfit?: string;
+  /** What is wrong with the files that hold its plan. */
+  readonly damage?: string;
 }

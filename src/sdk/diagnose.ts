@@ -10,6 +10,7 @@ import { loginCommand } from "../provider/credentials.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import { usualKeyName } from "../provider/provider-list.js";
+import { tryToWrite } from "../record/store/try-to-write.js";
 import { languages } from "../tools/ast/languages.js";
 import { sharedParsers } from "../tools/ast/parsers.js";
 import { installedRipgrep } from "../tools/search/ripgrep.js";
@@ -17,6 +18,7 @@ import { type ExtensionLocation, findExtensionLocation, untrustedModules } from 
 import type { Finding } from "./finding.js";
 import { loadModelRegistry } from "./load-models.js";
 import { setKeyText } from "./models/list-models.js";
+import { listDamagedChanges, listPendingSessions, type PendingLocation } from "./pending-sessions.js";
 import { createToolAccess } from "./tool-access.js";
 
 const leastNode = [20, 19] as const;
@@ -37,6 +39,8 @@ export async function diagnose(cwd: string): Promise<Finding[]> {
       checkModels(location),
       checkTrust(location),
       checkJournals(location.agentDir),
+      checkRecords({ cwd, agentDir: location.agentDir }),
+      checkAgentDirectory(location.agentDir),
     ]);
     return found.flat();
   } finally {
@@ -164,4 +168,28 @@ async function checkJournals(agentDir: string): Promise<Finding[]> {
     text: `a change is half applied in ${root ?? path}, or is being applied now`,
     mend: root === undefined ? "Run  galley recover  in its project." : `In ${root} run  galley recover.`,
   }));
+}
+
+/** Of this project: what cannot be read any more. */
+async function checkRecords(location: PendingLocation): Promise<Finding[]> {
+  const name = "records";
+  const [sessions, changes] = await Promise.all([listPendingSessions(location), listDamagedChanges(location)]);
+  const actions = sessions.flatMap((session) => session.actions);
+  const found = [
+    ...actions.flatMap(({ name: id, stored: { damage } }) => (damage === undefined ? [] : `${id}: ${damage}`)),
+    ...changes.map(({ id, reason }) => `${id}: its record is damaged: ${reason}`),
+    ...sessions.flatMap(({ session: { path }, damage }) => (damage === undefined ? [] : `${path}: ${damage}`)),
+  ];
+  if (found.length === 0) return [{ name, isOk: true, text: "what is pending and what can be undone can be read" }];
+  const mend = "Restore the file from a backup; what is pending can be discarded and previewed again.";
+  return found.map((text) => ({ name, isOk: false, text, mend }));
+}
+
+/** By writing there, as every session will. */
+async function checkAgentDirectory(agentDir: string): Promise<Finding[]> {
+  const name = "storage";
+  const problem = await tryToWrite(agentDir);
+  if (problem === undefined) return [{ name, isOk: true, text: `${agentDir} can be written` }];
+  const mend = "Sessions and previews cannot be kept until then. Make room, or name another with GALLEY_AGENT_DIR.";
+  return [{ name, isOk: false, text: `${agentDir} cannot be written: ${problem}`, mend }];
 }

@@ -14,10 +14,9 @@ export { displayName, type GarbageReport, type SessionInfo };
 /** Newest first: those of the project, of the working directory alone, or of all. */
 export async function listSessions(
   location: SessionLocation,
-  { scope = "project" }: { scope?: "project" | "here" | "all" } = {},
+  { scope = "project", index = new SessionIndex() }: { scope?: "project" | "here" | "all"; index?: SessionIndex } = {},
 ): Promise<SessionInfo[]> {
   const directories = await directoriesOf(location);
-  const index = new SessionIndex();
   if (scope === "all") return directories.listAll(index);
   return scope === "here" ? directories.listHere(index) : directories.listProject(index);
 }

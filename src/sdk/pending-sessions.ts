@@ -1,8 +1,9 @@
 // Pending plans of all sessions of a project, found without opening sessions that have none; and a session opened to
 // decide about its own. For a program that holds no session itself.
 
+import { basename } from "node:path";
 import { systemClock } from "../base/clock.js";
-import { GalleyError } from "../base/errors.js";
+import { GalleyError, messageOf } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import { randomIds } from "../base/ids.js";
 import { type Log, silentLog } from "../base/log.js";
@@ -14,9 +15,10 @@ import {
   ChangeHistory,
   type ChangeListOptions,
   type ChangeOwnership,
+  type DamagedRecord,
   type ShownChange,
 } from "../pending/change-history.js";
-import { isPushed } from "../pending/pending-entries.js";
+import { foldPending, isPushed } from "../pending/pending-entries.js";
 import { readPending } from "../pending/read-pending.js";
 import { markStaleActions } from "../pending/stale-actions.js";
 import { PendingActionStore } from "../pending/store/pending-action-store.js";
@@ -28,9 +30,9 @@ import { userText } from "../record/entry-tree.js";
 import { openRecord } from "../record/open-record.js";
 import type { SessionRecord } from "../record/record.js";
 import type { RecordOptions } from "../record/record-options.js";
-import { hasPlans } from "../record/store/artifacts.js";
+import { hasPlans, plannedIds } from "../record/store/artifacts.js";
 import type { ReadOnly } from "../record/store/load-session.js";
-import type { SessionInfo } from "../record/store/session-index.js";
+import { SessionIndex, type SessionInfo } from "../record/store/session-index.js";
 import type { AgentSession } from "../session/agent-session.js";
 import { createAgentSession } from "./create-agent-session.js";
 import { listSessions } from "./manage-sessions.js";
@@ -45,9 +47,11 @@ export interface PendingLocation extends SessionLocation {
 }
 
 export interface PendingSession {
-  readonly session: SessionInfo;
+  readonly session: Pick<SessionInfo, "path" | "id" | "name" | "firstMessage">;
   /** The next one first. */
   readonly actions: readonly ListedAction[];
+  /** What cannot be read of its file: what else is pending in it is not known. */
+  readonly damage?: string;
 }
 
 /** The newest session first; those without pending plans are left out. */
@@ -55,19 +59,31 @@ export async function listPendingSessions(location: PendingLocation): Promise<Pe
   const found: PendingSession[] = [];
   const plans = changesIn(location);
   const root = projectRoot(location);
-  for (const session of await listSessions(location)) {
-    if (!(await hasPlans(session.path))) continue;
-    const record = await openRecord(session.path, recordOptions({ ...location, log: silentLog }), {
-      isReadOnly: true,
-    }).catch(() => undefined);
-    if (!record) continue; // damaged: `galley sessions` reports it
+  const index = new SessionIndex();
+  for (const session of await listSessions(location, { index })) {
+    const planned = await plannedIds(session.path);
+    if (planned.length === 0) continue;
+    const options = recordOptions({ ...location, log: silentLog });
+    const record = await openRecord(session.path, options, { isReadOnly: true }).catch(messageOf);
+    if (typeof record === "string") {
+      found.push({ session, actions: [], damage: record });
+      continue;
+    }
     const store = new PendingActionStore({ clock: systemClock });
     for (const stored of (await readPending(record)).found) store.restore(stored);
     await markStaleActions(store, (seen) => plans.staleFiles(seen)).catch(() => {}); // then applying will report it
     const actions = await Promise.all(store.list().map((stored) => listed(stored, { store, record, session, root })));
+    const { ids } = foldPending(record.tree.entries, record.sessionId);
+    // A process that was killed may leave a plan that no entry names; beside damaged lines it may be what they named.
+    const unnamed = record.warnings.length === 0 ? [] : planned.filter((id) => !ids.has(id));
+    const damage = unnamed.length === 0 ? undefined : `the entries of ${unnamed.join(", ")} cannot be read`;
     store.dispose();
     await record.close();
-    if (actions.length > 0) found.push({ session, actions });
+    if (actions.length > 0 || damage !== undefined) found.push({ session, actions, damage });
+  }
+  for (const path of index.unreadable) {
+    const about = { path, id: basename(path, ".jsonl"), firstMessage: "" };
+    if (await hasPlans(path)) found.push({ session: about, actions: [], damage: "its first line cannot be read" });
   }
   return withNames(found);
 }
@@ -116,8 +132,9 @@ function promptOf({ run, action }: StoredAction, { tree, sessionId }: SessionRec
 /** A number may be there twice: session files that an earlier version wrote, or that were copied. */
 function withNames(found: readonly PendingSession[]): PendingSession[] {
   const all = found.flatMap(({ actions }) => actions);
-  return found.map(({ session, actions }) => ({
+  return found.map(({ session, actions, damage }) => ({
     session,
+    damage,
     actions: actions.map((action) => ({
       ...action,
       name: nameOf(action, all),
@@ -137,6 +154,11 @@ export function listProjectChanges(
   options: Omit<ChangeListOptions, "isWholeRoot"> = {},
 ): Promise<Change[]> {
   return historyOf(location).list({ limit: Number.POSITIVE_INFINITY, ...options, isWholeRoot: true });
+}
+
+/** The changes of the project whose record can no longer be read. */
+export function listDamagedChanges(location: PendingLocation): Promise<DamagedRecord[]> {
+  return historyOf(location).damaged();
 }
 
 export function listChangeOwners(location: PendingLocation): Promise<ChangeOwnership[]> {

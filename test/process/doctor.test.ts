@@ -46,9 +46,20 @@ describe("galley doctor", () => {
     const { code, stdout, stderr } = await doctor(key);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.split("\n").map((line) => line.slice(0, 19).trimEnd())).toEqual([
-      ...["node", "git", "ripgrep", "grammars", "sandbox", "layers", "settings", "models", "trust", "journals"].map(
-        (name) => `ok       ${name}`,
-      ),
+      ...[
+        "node",
+        "git",
+        "ripgrep",
+        "grammars",
+        "sandbox",
+        "layers",
+        "settings",
+        "models",
+        "trust",
+        "journals",
+        "records",
+        "storage",
+      ].map((name) => `ok       ${name}`),
       "",
     ]);
     expect(stdout).toMatch(/^ok {7}models {4}openai: (\d+) of \1 can be used$/m);

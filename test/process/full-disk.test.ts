@@ -2,7 +2,7 @@
 // cannot be written is told and kept, and is written once there is room; nothing that was written is damaged.
 
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { RpcClient } from "../../src/client/index.js";
@@ -81,6 +81,47 @@ describe.skipIf(!canMount)("a full disk", () => {
     expect(stderr).toMatch(/ENOSPC/);
     expect(stderr).not.toMatch(/^\s+at /m);
     expect(code).toBe(0);
+  });
+});
+
+describe.skipIf(!canMount)("an agent directory that cannot be written", () => {
+  const agentDir = join(home, "read-only");
+  const project = join(home, "project");
+  mkdirSync(agentDir);
+  mkdirSync(project);
+  const inReadOnly = (...words: string[]) => {
+    const script = `mount -t tmpfs -o ro tmpfs "${agentDir}" && exec "$@"`;
+    const args = [
+      "--user",
+      "--map-root-user",
+      "--mount",
+      "sh",
+      "-c",
+      script,
+      "sh",
+      process.execPath,
+      galleyBin,
+      ...words,
+    ];
+    return run(unshare, args, { env: { ...env, GALLEY_AGENT_DIR: agentDir }, cwd: project });
+  };
+
+  it("keeps no preview, which is a failure and says so", async () => {
+    writeFileSync(join(project, "a.ts"), "old(1);\n");
+    const { code, stderr } = await inReadOnly("-p", "--stage", "replace old($A) with fresh($A) in .");
+    expect(stderr).toContain("Not applied, and gone with the run:");
+    expect(stderr).toMatch(/The session could not be kept \(.*EROFS/);
+    expect(code).toBe(3);
+    expect(readFileSync(join(project, "a.ts"), "utf8")).toBe("old(1);\n");
+  });
+
+  it("is a sentence for a command that was to be staged, and a line of doctor", async () => {
+    const { code, stdout, stderr } = await inReadOnly("exec", "--stage", "--", "true");
+    expect([stdout, stderr]).toEqual(["", expect.stringMatching(/^galley: Nothing can be kept in .*read-only: .*\n/)]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("Nothing was run.");
+    const doctor = await inReadOnly("doctor");
+    expect(doctor.stdout).toMatch(/^problem {2}storage .*read-only cannot be written: EROFS/m);
   });
 });
 

@@ -246,16 +246,16 @@ describe("every verb", () => {
       env: { HOME: home, GALLEY_AGENT_DIR: join(home, ".galley/agent") },
     });
     try {
+      await project.preview();
       held.send({ id: "p", type: "prompt", message: "replace shout($A) with loud($A) in hello" });
       await held.waitForType("agent_settled");
-      await project.preview();
       const applied = await galley("apply", "--all", "--json");
       expect(applied.code).toBe(3);
       const open = expect.stringMatching(/^Session is open in another galley/);
       expect(JSON.parse(applied.stdout)).toMatchObject({
         results: [
-          { id: "pa_2", outcome: "applied", text: "Applied 4 replacements in 2 files." },
-          { id: "pa_1", outcome: "failed", text: open, error: open },
+          { id: "pa_1", outcome: "applied", text: "Applied 4 replacements in 2 files." },
+          { id: "pa_2", outcome: "failed", text: open, error: open },
         ],
       });
       expect(applied.stderr).toMatch(/^galley: Session is open in another galley.*\n$/m);

@@ -61,10 +61,14 @@ async function run(session: AgentSession, wanted: ExecWords, { streams, signal }
   });
   const { notes, stopped, exitCode } = outcome;
   const { pendingId } = notes.staged ?? {};
+  const { persistError } = session;
+  const isLost = pendingId !== undefined && persistError !== undefined;
+  if (isLost) log.error(`${pendingId} could not be kept (${persistError}) and is gone.`);
   const said = [...(stopped ? [stopped === "timed_out" ? "Timed out." : "Stopped."] : []), ...notes.lines];
   await session.learnSandbox(); // the mode may not have asked yet
   if (isJson) printDocument(documentOf(outcome, { streams, session, message: stopped && said[0] }));
   else if (said.length > 0) process.stderr.write(sanitizeForTerminal(`${said.join("\n")}\n${decideText(pendingId)}`));
+  if (isLost) return exitCodes.failed;
   return hasExitCode && exitCode === 0 && pendingId !== undefined ? exitCodes.pending : exitCode;
 }
 

@@ -8,6 +8,7 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import {
   type ChangeOutcome,
+  listDamagedChanges,
   listPendingSessions,
   listProjectChanges,
   type PendingLocation,
@@ -62,9 +63,15 @@ type Verb = (location: PendingLocation, words: PendingWords) => Promise<ExitReas
 const verbs: { [V in PendingWords["verb"]]: Verb } = {
   pending: async (location, { flags }) => {
     const found = await listPendingSessions(location);
-    if (flags.has("json")) printJson({ actions: found.flatMap(({ actions }) => actions.map(jsonOf)) });
+    const actions = found.flatMap((each) => each.actions);
+    const unreadable = found.filter(({ damage }) => damage !== undefined);
+    if (flags.has("json"))
+      printJson({
+        actions: actions.map(jsonOf),
+        damagedSessions: unreadable.map(({ session, damage }) => ({ path: session.path, damage })),
+      });
     else print(found.length === 0 ? "Nothing pending.\n" : pendingText(found, Date.now()));
-    return "done";
+    return unreadable.length > 0 || actions.some(({ stored }) => stored.damage !== undefined) ? "failed" : "done";
   },
   show,
   apply: decide,
@@ -72,9 +79,15 @@ const verbs: { [V in PendingWords["verb"]]: Verb } = {
   rebase,
   changes: async (location, { flags }) => {
     const changes = await listProjectChanges(location, { nameFile: inProject(location) });
-    if (flags.has("json")) printJson({ changes });
-    else print(changes.length === 0 ? "No change is kept here.\n" : changesText(changes, Date.now()));
-    return "done";
+    const damaged = await listDamagedChanges(location);
+    if (flags.has("json")) printJson({ changes, damaged });
+    else {
+      const rows = damaged.map(({ id, reason }) => `${id}  damaged (${reason}): it cannot be undone\n`).join("");
+      print(
+        changes.length + damaged.length === 0 ? "No change is kept here.\n" : changesText(changes, Date.now()) + rows,
+      );
+    }
+    return damaged.length > 0 ? "failed" : "done";
   },
   undo: takeBack,
   redo: takeBack,

@@ -1,5 +1,6 @@
 // `galley show`: the diff of a pending action or of a change, or a table or the names of its files.
 
+import { GalleyError } from "../../base/errors.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
 import type { Change } from "../../protocol/pending.js";
 import {
@@ -28,6 +29,8 @@ async function showAction(location: PendingLocation, { flags }: PendingWords, ta
     found.flatMap(({ actions }) => actions),
     target.id,
   );
+  const { misfit, damage } = listed.stored;
+  if (damage !== undefined) throw new GalleyError("file_changed", misfit ?? damage);
   const chosen = await chosenFiles(location, listed, target.paths);
   const files = (listed.action.files ?? []).filter(({ path }) => chosen.some(({ shown }) => shown === path));
   if (flags.has("json")) {
@@ -104,6 +107,6 @@ export function inProject(location: PendingLocation): (path: string) => string {
 }
 
 /** A pending action for programs. */
-export function jsonOf({ action, name, session, prompt, restsOn }: ListedAction): object {
-  return { ...action, name, session: session.id, ...(prompt === "" ? {} : { prompt }), restsOn };
+export function jsonOf({ action, name, session, prompt, restsOn, stored }: ListedAction): object {
+  return { ...action, name, session: session.id, ...(prompt === "" ? {} : { prompt }), restsOn, damage: stored.damage };
 }

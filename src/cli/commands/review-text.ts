@@ -12,7 +12,7 @@ import { alignedRows, countText, figuresText, stateText } from "../table.js";
 const maxPromptLength = 48;
 const maxFilesNamed = 3;
 
-/** A row per action, grouped by session where there are several. */
+/** A row per action, grouped by session where there are several; what cannot be read is a row too. */
 export function pendingText(found: readonly PendingSession[], now: number): string {
   const actions = found.flatMap((each) => each.actions);
   const indent = found.length > 1 ? "  " : "";
@@ -20,18 +20,20 @@ export function pendingText(found: readonly PendingSession[], now: number): stri
   const lines = new Map(
     actions.map((action, index) => [action, [rows[index] ?? "", ...restsOnLines(action, `${indent}      `)]]),
   );
-  const blocks = found.map(({ session, actions: own }) => [
+  const blocks = found.map(({ session, actions: own, damage }) => [
     ...(found.length > 1 ? [`${displayName(session)}  (session ${session.id})`] : []),
     ...own.flatMap((action) => lines.get(action) ?? []),
+    ...(damage === undefined ? [] : [`${indent}${session.path} is damaged (${damage})`]),
   ]);
   return sanitizeForTerminal(`${blocks.map((block) => block.join("\n")).join("\n\n")}\n`);
 }
 
-function rowOf({ name, action, prompt }: ListedAction, now: number): string[] {
+function rowOf({ name, action, prompt, stored }: ListedAction, now: number): string[] {
   const { status, files = [], sourceToolName, createdAt } = action;
   const words = oneLine(prompt, maxPromptLength);
+  const state = stored.damage === undefined ? stateText(status) : `damaged (${stored.damage})`;
   const count = countText(files.length, "file");
-  return [name, stateText(status), count, figuresText(files), sourceToolName, ageText(now - createdAt), words];
+  return [name, state, count, figuresText(files), sourceToolName, ageText(now - createdAt), words];
 }
 
 /** `rests on pa_7 for src/help.ts` */
@@ -119,6 +121,7 @@ export function diffText(diffs: readonly { readonly diff?: string | undefined }[
 
 /** A row per change, the newest first. */
 export function changesText(changes: readonly Change[], now: number): string {
+  if (changes.length === 0) return "";
   const rows = changes.map(({ id, at, by, state, files, label }) => {
     const names = files.slice(0, maxFilesNamed).map(({ path }) => path);
     const more = files.length > maxFilesNamed ? [`+${files.length - maxFilesNamed} more`] : [];

@@ -7,6 +7,7 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { listSessions } from "../../sdk/manage-sessions.js";
 import {
   listChangeOwners,
+  listDamagedChanges,
   listPendingSessions,
   type PendingLocation,
   withSessionFile,
@@ -35,7 +36,7 @@ export async function takeBack(location: PendingLocation, words: PendingWords): 
   const isRun = flags.has("run");
   const isPreview = flags.has("preview") || (isRun && !flags.has("yes"));
   const owners = await listChangeOwners(location);
-  const ids = owners.map(({ id }) => id);
+  const ids = [...owners, ...(await listDamagedChanges(location))].map(({ id }) => id);
   const [target] = targets;
   const changeId = target && findChange(ids, target.id);
   const wanted: Wanted = { verb: words.verb === "redo" ? "redo" : "undo", changeId, isRun, isPreview };

@@ -33,7 +33,8 @@ export async function leftOf(
   { options }: CommandLine,
   { withDiff }: { withDiff: boolean },
 ): Promise<LeftPreviews> {
-  const { isOnDisk, persistError } = session.sessionManager;
+  const { isOnDisk } = session.sessionManager;
+  const { persistError } = session;
   // As the commands that decide about them call the files, from whatever directory.
   const root = projectRoot({ cwd: session.cwd });
   const nameFile = (path: string) => shownInProject(path, root);
@@ -42,7 +43,7 @@ export async function leftOf(
   return {
     plans: ofKind("plan"),
     callbacks: ofKind("closure"),
-    isKept: isOnDisk,
+    isKept: isOnDisk && persistError === undefined,
     persistError,
     sessionDir: options.get("session-dir")?.[0],
     isAuto: accessOf({ options }).access === "workspace",
@@ -57,7 +58,9 @@ export function outcomeWith(left: LeftPreviews, failure: Outcome | undefined): O
   const previews = { pending, ...(discarded.length === 0 ? {} : { discarded }) };
   if (failure) return { ...failure, ...previews };
   if (left.plans.length + left.callbacks.length === 0) return { reason: "done", ...previews };
-  return { reason: "pending", message: leftText(left).trimEnd(), ...previews };
+  // What was staged is lost although it should have been kept.
+  const isLost = left.persistError !== undefined && left.plans.length > 0;
+  return { reason: isLost ? "failed" : "pending", message: leftText(left).trimEnd(), ...previews };
 }
 
 /** What happened to previews that were not decided; empty if there are none. */

@@ -3,7 +3,7 @@
 
 import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemCode } from "../../base/errors.js";
+import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import { Stubs } from "./stubs.js";
 
 export interface SandboxState {
@@ -20,6 +20,16 @@ const known = new Map<string, SandboxState>();
 export function sandboxState(agentDir: string): SandboxState {
   const found = known.get(agentDir);
   if (found !== undefined && existsSync(found.emptyFile)) return found;
+  try {
+    const state = makeState(agentDir);
+    known.set(agentDir, state);
+    return state;
+  } catch (error) {
+    throw new GalleyError("start_failed", `Nothing can be kept in ${agentDir}: ${messageOf(error)}. Nothing was run.`);
+  }
+}
+
+function makeState(agentDir: string): SandboxState {
   mkdirSync(join(agentDir, "sandbox"), { recursive: true, mode: 0o700 });
   const directory = realpathSync.native(join(agentDir, "sandbox"));
   const emptyDirectory = join(directory, "empty-directory");
@@ -29,9 +39,7 @@ export function sandboxState(agentDir: string): SandboxState {
   mkdirSync(emptyDirectory, { recursive: true });
   chmodSync(emptyDirectory, 0o555);
   makeEmptyFile(emptyFile);
-  const state = { emptyDirectory, emptyFile, rootDirectory, stubs: new Stubs(join(directory, "stubs")) };
-  known.set(agentDir, state);
-  return state;
+  return { emptyDirectory, emptyFile, rootDirectory, stubs: new Stubs(join(directory, "stubs")) };
 }
 
 /** Another process may have made it, or make it at this moment. */

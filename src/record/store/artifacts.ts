@@ -2,8 +2,10 @@
 // `<id>.plan` for a pending action's plan, and `<id>.<revision>.plan` for what a later revision changed. Written once, or
 // grown by the tool that runs; never changed after that.
 
+import { createHash, type Hash } from "node:crypto";
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
+import { sha256Of } from "../../base/digest.js";
 import { GalleyError, systemCode } from "../../base/errors.js";
 import { maskBytes, noMask, type TextMask } from "../../base/text-mask.js";
 import type { ArtifactSource, ArtifactWriter } from "../../tools/tool.js";
@@ -20,10 +22,13 @@ export interface ArtifactStore extends ArtifactSource {
   read(id: string): Promise<string | undefined>;
   /** Where it lies on the disk, if it does. */
   pathOf(id: string): Promise<string | undefined>;
-  /** Once, before an entry names it. What a process that died left under the name is replaced: no entry names that. */
-  savePlan(planRef: string, pieces: Iterable<string>): Promise<void>;
-  /** Undefined also for what is no name of a plan. */
-  readPlan(planRef: string): Promise<string | undefined>;
+  /**
+   * Once, before an entry names it with the digest that this answers. What a process that died left under the name is
+   * replaced: no entry names that.
+   */
+  savePlan(planRef: string, pieces: Iterable<string>): Promise<string>;
+  /** Throws `file_changed` for another text than the digest stands for. Undefined also for what is no name of a plan. */
+  readPlan(planRef: string, sha256?: string): Promise<string | undefined>;
 }
 
 export interface DiskArtifactOptions {
@@ -73,10 +78,24 @@ export function createDiskArtifacts({ directory, ensureDirectory, mask = noMask 
     async savePlan(planRef, pieces) {
       const name = checkedName(planRef);
       ensureDirectory(directory);
-      await writeWhole(join(directory, name), pieces);
+      const hash = createHash("sha256");
+      await writeWhole(join(directory, name), digested(pieces, hash));
+      return hash.digest("hex");
     },
-    readPlan: async (planRef) => (isPlanName(planRef) ? readIfThere(join(directory, planRef)) : undefined),
+    async readPlan(planRef, sha256) {
+      const text = isPlanName(planRef) ? await readIfThere(join(directory, planRef)) : undefined;
+      if (text !== undefined && sha256 !== undefined && sha256Of(text) !== sha256)
+        throw new GalleyError("file_changed", "it is cut, or was changed since");
+      return text;
+    },
   };
+}
+
+function* digested(pieces: Iterable<string>, hash: Hash): Generator<string, void, undefined> {
+  for (const piece of pieces) {
+    hash.update(piece);
+    yield piece;
+  }
 }
 
 async function readHead(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; isTruncated: boolean }> {
@@ -137,8 +156,13 @@ export const maxMemoryBytes = 64 * 1024 * 1024;
 
 /** Whether a session file has plans beside it: only then can anything in it be pending. */
 export async function hasPlans(sessionFile: string): Promise<boolean> {
+  return (await plannedIds(sessionFile)).length > 0;
+}
+
+/** The actions that have a plan beside a session file. */
+export async function plannedIds(sessionFile: string): Promise<string[]> {
   const names = await fs.readdir(artifactDirectory(sessionFile)).catch(() => []); // no directory, no plans
-  return names.some((name) => name.endsWith(".plan"));
+  return names.flatMap((name) => /^(pa_\d+)\.(?:\d+\.)?plan$/.exec(name)?.[1] ?? []);
 }
 
 /** For a session that continues one on the disk in memory: the outputs there are only read, and keep their ids. */
@@ -181,7 +205,9 @@ export function createMemoryArtifacts(earlier?: { store: ArtifactStore; count: n
     },
     pathOf: async (id) => earlier?.store.pathOf(id),
     async savePlan(planRef, pieces) {
-      plans.set(checkedName(planRef), [...pieces].join(""));
+      const text = [...pieces].join("");
+      plans.set(checkedName(planRef), text);
+      return sha256Of(text);
     },
     readPlan: async (planRef) => plans.get(planRef),
   };

@@ -40,6 +40,8 @@ const readNow = constants.O_RDONLY | constants.O_NONBLOCK;
 const maxFirstMessageChars = 200;
 
 export class SessionIndex {
+  /** Files that were listed and are no session that can be read. */
+  readonly unreadable = new Set<string>();
   readonly #known = new Map<string, { bytes: number; modifiedMs: number; info: SessionInfo | undefined }>();
 
   /**
@@ -56,6 +58,7 @@ export class SessionIndex {
       if (pause) await pause;
       const info = this.#info(path);
       if (info) found.push(info);
+      else this.unreadable.add(path);
     }
     return found.sort((a, b) => b.modifiedMs - a.modifiedMs || (a.path < b.path ? 1 : -1));
   }
@@ -99,7 +102,7 @@ export class SessionIndex {
 }
 
 /** What to call a session in a list. */
-export function displayName({ name, firstMessage, id }: SessionInfo): string {
+export function displayName({ name, firstMessage, id }: Pick<SessionInfo, "name" | "firstMessage" | "id">): string {
   const text = (name || firstMessage || id).replace(/\s+/g, " ").trim();
   return text.length <= 40 ? text : `${headOf(text, 39)}…`;
 }

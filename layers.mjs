@@ -17,7 +17,7 @@ export const layers = {
   session: ["base", "protocol", "files", "plans", "provider*", "tools*", "loop", "record", "pending"],
   extensions: ["base", "protocol", "files", "processes", "plans", "tools*", "record", "pending", "session"],
   config: ["base", "protocol", "files", "processes", "provider", "tools", "session", "extensions"],
-  html: ["base", "protocol", "render", "files", "record"],
+  html: ["base", "protocol", "render", "files", "record", "pending"],
   sdk: [
     "base",
     "protocol",

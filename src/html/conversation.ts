@@ -1,6 +1,7 @@
 // The path of a session as articles: what was said, done and changed, in order. One piece at a time, so that a long
 // session is never in memory as a whole page.
 
+import { type StateOnRecord, statesOnRecord } from "../pending/states-on-record.js";
 import type { ToolCall } from "../protocol/content.js";
 import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.js";
@@ -13,6 +14,8 @@ import { renderLoneResult, renderToolCall } from "./tool-call.js";
 export interface Conversation {
   readonly path: readonly SessionEntry[];
   readonly labels: ReadonlyMap<string, string>;
+  /** The id of the session. */
+  readonly session: string;
 }
 
 /** The anchor of a user's message, by its index on the path: an id out of a file is never part of the markup. */
@@ -20,8 +23,12 @@ export function anchorOf(index: number): string {
   return `e${index + 1}`;
 }
 
-export async function* renderConversation({ path, labels }: Conversation, renderer: Renderer): AsyncGenerator<string> {
+export async function* renderConversation(
+  { path, labels, session }: Conversation,
+  renderer: Renderer,
+): AsyncGenerator<string> {
   const answers = pairResults(path);
+  const states = statesOnRecord(path, session);
   let isReplying = false;
   for (const [index, entry] of path.entries()) {
     const message = messageOfEntry(entry);
@@ -29,7 +36,7 @@ export async function* renderConversation({ path, labels }: Conversation, render
     if (message?.role === "user") yield `<span id="${anchorOf(index)}"></span>`;
     if (label !== undefined) yield `<p class="label">${renderer.line(label, 80)}</p>`;
     if (message?.role === "assistant") {
-      yield* renderReply({ message, entry, isFirst: !isReplying, resultOf: answers.resultOf }, renderer);
+      yield* renderReply({ message, entry, isFirst: !isReplying, resultOf: answers.resultOf, states }, renderer);
       isReplying = true;
     } else if (message?.role === "toolResult") {
       if (!answers.paired.has(entry)) yield await renderLoneResult(message, renderer);
@@ -75,15 +82,22 @@ interface Reply {
   /** Of several in a row only the first has a heading. */
   readonly isFirst: boolean;
   resultOf(call: ToolCall): ToolResultMessage | undefined;
+  /** What became of what a call staged. */
+  readonly states: ReadonlyMap<string, readonly StateOnRecord[]>;
 }
 
-async function* renderReply({ message, entry, isFirst, resultOf }: Reply, renderer: Renderer): AsyncGenerator<string> {
+async function* renderReply(
+  { message, entry, isFirst, resultOf, states }: Reply,
+  renderer: Renderer,
+): AsyncGenerator<string> {
   const model = message.model === "" ? "" : ` <span class="model">${renderer.line(message.model, 80)}</span>`;
   const heading = isFirst ? `<h2>Assistant${model}${renderTime(timeOf(entry))}</h2>` : "";
   yield `<article class="assistant">${heading}`;
   for (const block of message.content) {
-    if (block.type === "toolCall") yield await renderToolCall(block, resultOf(block), renderer);
-    else if (block.type === "text") {
+    if (block.type === "toolCall") {
+      const call = { call: block, result: resultOf(block), staged: states.get(block.id) };
+      yield await renderToolCall(call, renderer);
+    } else if (block.type === "text") {
       if (block.text.trim() !== "") yield `<div class="prose" dir="auto">${renderer.markdown(block.text)}</div>\n`;
     } else if (renderer.includeThinking) yield renderThinking(block, renderer);
   }

@@ -40,7 +40,7 @@ export async function* exportPieces(source: ExportSource, options: ExportOptions
   yield renderHeader({ title, header, path, ...figuresOf(header.id, entries, path) }, renderer);
   if (live) yield renderLive(live, renderer);
   let pausedAt = performance.now();
-  for await (const piece of renderConversation({ path, labels }, renderer)) {
+  for await (const piece of renderConversation({ path, labels, session: header.id }, renderer)) {
     if (piece !== "") yield piece;
     if (performance.now() - pausedAt < busyMs) continue;
     await new Promise(setImmediate); // let other work in this process run

@@ -1,19 +1,24 @@
 // A tool call with its result: one line that says what was done, and behind it the arguments, the output and the diff.
 
 import { isObject } from "../base/json.js";
+import type { StateOnRecord } from "../pending/states-on-record.js";
 import type { ToolCall } from "../protocol/content.js";
 import type { ToolResultMessage } from "../protocol/messages.js";
+import { stateSigns } from "../render/look.js";
 import { renderContent } from "./content.js";
 import { renderDiff } from "./diff.js";
 import type { Renderer } from "./renderer.js";
 
-export async function renderToolCall(
-  call: ToolCall,
-  result: ToolResultMessage | undefined,
-  renderer: Renderer,
-): Promise<string> {
+/** With what became of what the call staged. */
+export interface ShownCall {
+  readonly call: ToolCall;
+  readonly result: ToolResultMessage | undefined;
+  readonly staged?: readonly StateOnRecord[] | undefined;
+}
+
+export async function renderToolCall({ call, result, staged = [] }: ShownCall, renderer: Renderer): Promise<string> {
   const diff = renderer.includeToolOutput ? renderDetails(result, renderer) : "";
-  const summary = `${nameOf(call.name, renderer)} ${subjectOf(call, renderer)}${markOf(result)}`;
+  const summary = `${nameOf(call.name, renderer)} ${subjectOf(call, renderer)}${markOf(result)}${staged.map((each) => stateOf(each, renderer)).join("")}`;
   const body = `${diff}${renderArguments(call.arguments, renderer)}${await renderResult(result, renderer)}`;
   return block({ summary, body, isOpen: diff !== "" || result?.isError === true, isError: result?.isError === true });
 }
@@ -54,6 +59,12 @@ function markOf(result: ToolResultMessage | undefined): string {
   if (!result) return ' <span class="mark">no result</span>';
   if (result.isError) return ' <span class="mark bad">failed</span>';
   return result.isWarning === true ? ' <span class="mark">warning</span>' : "";
+}
+
+function stateOf({ id, state, isPart }: StateOnRecord, renderer: Renderer): string {
+  const sign = Object.entries(stateSigns).find(([name]) => name === state)?.[1] ?? "";
+  const words = `${state}${isPart ? " in part" : ""} ${sign}`.trimEnd();
+  return ` <span class="mark state">${renderer.line(`${id} ${words}`, 80)}</span>`;
 }
 
 function renderArguments(given: Readonly<Record<string, unknown>>, renderer: Renderer): string {

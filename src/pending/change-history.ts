@@ -245,7 +245,10 @@ export class ChangeHistory {
       label,
       sourceToolName: "undo",
       ...(toolCallId === undefined ? {} : { toolCallId }),
-      details: { changeId: changeIdOf(record.txid) },
+      details: {
+        changeId: changeIdOf(record.txid),
+        ...(records.length > 1 ? { changeIds: txidsOf(records).map(changeIdOf) } : {}),
+      },
       isForReview: toolCallId === undefined,
       work: {
         kind: "plan",

@@ -50,7 +50,9 @@ interface SettledData {
   readonly outcome: PendingOutcome;
   readonly by: Decider;
   readonly reason: string;
-  readonly error?: string;
+  readonly error?: string | undefined;
+  /** The change by which a plan was applied. */
+  readonly changeId?: string;
 }
 
 /** The name of the artifact that holds the plan of a revision, or the files that the revision changed. */
@@ -93,8 +95,8 @@ export function stepEntry(step: Exclude<PlanStep, { event: "renewed" }>, planSha
 }
 
 export function settledEntry(settled: Omit<SettledData, "event">): EntryFields {
-  const { id, outcome, by, reason, error } = settled;
-  return entryOf({ event: "settled", id, outcome, by, reason, ...(error === undefined ? {} : { error }) });
+  const { id, outcome, by, reason, error, changeId } = settled;
+  return entryOf({ event: "settled", id, outcome, by, reason, error, changeId });
 }
 
 /** The end of what only the process that staged it could do. */
@@ -133,7 +135,7 @@ export function appliedEntries(
   const ended = [...below, ...(isPart ? [] : [{ id: pendingId, reason }])].map(
     (end): AppliedEntry => ({
       ...end,
-      entry: settledEntry({ ...end, outcome: "applied", by }),
+      entry: settledEntry({ ...end, outcome: "applied", by, changeId }),
     }),
   );
   return [...taken, ...ended].filter(({ id, step }) =>
@@ -160,16 +162,16 @@ export function foldPending(entries: Iterable<SessionEntry>, session: string): P
   const open = new Map<string, OpenAction & { steps: StepData[]; isUnreadable?: true }>();
   const ids = new Map<string, number>();
   for (const entry of entries) {
-    if (entry.type !== "custom" || entry.customType !== pendingActionType || !isObject(entry.data)) continue;
-    const { event, id, revision = 1 } = entry.data;
-    if (typeof id !== "string") continue;
+    const data = pendingData(entry);
+    if (!data) continue;
+    const { event, id, revision = 1 } = data;
     ids.set(id, Math.max(ids.get(id) ?? 1, Number.isSafeInteger(revision) ? Number(revision) : 1));
     const known = open.get(id);
     if (event === "settled") open.delete(id);
-    else if (isPushedData(entry.data)) {
-      if (entry.data.session === session) open.set(id, { ...entry.data, steps: [] });
-    } else if (known && !isStepData(entry.data)) known.isUnreadable = true;
-    else if (known && isStepData(entry.data) && entry.data.revision > revisionOf(known)) known.steps.push(entry.data);
+    else if (isPushedData(data)) {
+      if (data.session === session) open.set(id, { ...data, steps: [] });
+    } else if (known && !isStepData(data)) known.isUnreadable = true;
+    else if (known && isStepData(data) && data.revision > revisionOf(known)) known.steps.push(data);
   }
   return { open: [...open.values()], ids };
 }
@@ -178,17 +180,22 @@ export function foldPending(entries: Iterable<SessionEntry>, session: string): P
 export function endOnRecord(entries: readonly SessionEntry[], id: string): PendingOutcome | undefined {
   let end: PendingOutcome | undefined;
   for (const entry of entries) {
-    if (entry.type !== "custom" || entry.customType !== pendingActionType || !isObject(entry.data)) continue;
-    const { event, outcome } = entry.data as Partial<SettledData>;
-    if (entry.data.id === id) end = event === "settled" ? outcome : undefined;
+    const data = pendingData(entry);
+    if (data?.id === id) end = data.event === "settled" ? (data.outcome as PendingOutcome) : undefined;
   }
   return end;
 }
 
 /** Whether an entry says that this action was staged. */
 export function isPushed(entry: SessionEntry, id: string): boolean {
-  if (entry.type !== "custom" || entry.customType !== pendingActionType || !isObject(entry.data)) return false;
-  return isPushedData(entry.data) && entry.data.id === id;
+  const data = pendingData(entry);
+  return data?.id === id && isPushedData(data);
+}
+
+/** What an entry says about a pending action; its members are not checked yet. */
+export function pendingData(entry: SessionEntry): (Record<string, unknown> & { readonly id: string }) | undefined {
+  if (entry.type !== "custom" || entry.customType !== pendingActionType || !isObject(entry.data)) return undefined;
+  return typeof entry.data.id === "string" ? (entry.data as Record<string, unknown> & { id: string }) : undefined;
 }
 
 function isPushedData(data: object): data is PushedData {

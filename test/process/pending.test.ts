@@ -105,7 +105,7 @@ describe("every verb", () => {
     expect(await galley("pending")).toEqual({ code: 0, stdout: "Nothing pending.\n", stderr: "" });
     await project.preview();
     expect((await galley("pending")).stdout).toBe(
-      "pa_1  pending o  2 files  +5 -7  ast_edit  just now  replace console.log($$$A) with logger.debug($$$A…\n",
+      "pa_1  pending o  hello/greet.ts (+1)  +5 -7  ast_edit  just now  replace console.log($$$A) with logger.debug($$$A…\n",
     );
     expect(await json("pending")).toMatchObject({
       actions: [

@@ -274,3 +274,61 @@ describe("E-6: galley rebase", () => {
     expect(await galley("rebase", "1")).toMatchObject({ code: 2, stdout: "" });
   });
 });
+
+describe("several sessions", () => {
+  it("apply --all goes from the oldest to the newest, whichever session staged them", async () => {
+    await project.preview("shout($A)", "loud($A)");
+    await galley("exec", "--stage", "--", "sh", "-c", "echo made > made.txt");
+    await project.preview("console.log($$$A)", "log($$$A)", "--no-session").catch(() => {});
+    const { stdout } = await galley("apply", "--all");
+    expect([...stdout.matchAll(/^Applied (pa_\d+)/gm)].map(([, id]) => id)).toEqual(["pa_1", "pa_2"]);
+  });
+
+  it("are rows of their own: the first file, how many more, and the command that no prompt caused", async () => {
+    await project.preview();
+    await galley("exec", "--stage", "--", "sh", "-c", "echo made > made.txt");
+    const { stdout } = await galley("pending");
+    expect(stdout).toMatch(/^ {2}pa_2 .*made\.txt .*exec.* sh -c echo made > made\.txt$/m);
+    expect(stdout).toMatch(/^ {2}pa_1 .*hello\/greet\.ts \(\+1\) .*ast_edit.* replace console/m);
+  });
+
+  it("a decision of another process is told by its outcome, never as nothing", async () => {
+    for (let round = 0; round < 8; round++) {
+      await project.preview("shout($A)", `loud${round}($A)`);
+      const [, id = ""] = /^(pa_\d+)/.exec((await galley("pending")).stdout) ?? [];
+      const both = await Promise.all([galley("apply", id), galley("discard", id)]);
+      const winners = both.filter(({ code }) => code === 0);
+      expect(winners.map(({ stdout }) => stdout)).toEqual([expect.stringMatching(/^(?:Applied|Discarded) pa_/)]);
+      const [loser] = both.filter((outcome) => !winners.includes(outcome));
+      expect(loser?.code).toBe(/No pending action/.test(loser?.stderr ?? "") ? 2 : 3);
+      expect(loser?.stderr).toMatch(
+        /was (?:applied|discarded) by another process|open in another galley|No pending action with id/,
+      );
+      await galley("undo");
+    }
+  });
+});
+
+it("an exported page says what became of each preview", async () => {
+  await project.preview("shout($A)", "loud($A)");
+  await galley("apply", "pa_1");
+  await project.preview("console.log($$$A)", "log($$$A)", "--continue");
+  await galley("discard", "pa_2");
+  await project.preview("console.log($$$A)", "log($$$A)", "--continue");
+  const { sessions = [] } = (await json("sessions", "list")) as { sessions?: { path: string }[] };
+  const states = async () => {
+    await galley("--export", sessions[0]?.path ?? "", "page.html");
+    return [...readFileSync(join(project.cwd, "page.html"), "utf8").matchAll(/class="mark state">([^<]*)</g)].map(
+      ([, text]) => text,
+    );
+  };
+  expect(await states()).toEqual(["pa_1 applied ✓", "pa_2 discarded ✗", "pa_3 pending ◌"]);
+  await galley("apply", "pa_3", "hello/main.ts");
+  expect(await states()).toEqual(["pa_1 applied ✓", "pa_2 discarded ✗", "pa_3 applied in part ✓"]);
+  await galley("discard", "pa_3");
+  await galley("undo");
+  expect(await states()).toEqual(["pa_1 applied ✓", "pa_2 discarded ✗", "pa_3 undone ↺"]);
+  await galley("undo");
+  await galley("redo");
+  expect(await states()).toEqual(["pa_1 applied ✓", "pa_2 discarded ✗", "pa_3 undone ↺"]);
+});

@@ -29,11 +29,17 @@ export function pendingText(found: readonly PendingSession[], now: number): stri
 }
 
 function rowOf({ name, action, prompt, stored }: ListedAction, now: number): string[] {
-  const { status, files = [], sourceToolName, createdAt } = action;
-  const words = oneLine(prompt, maxPromptLength);
+  const { status, files = [], sourceToolName, createdAt, label } = action;
+  // What no prompt caused was done by a command of the user's, which the label names.
+  const words = oneLine(prompt || label, maxPromptLength);
   const state = stored.damage === undefined ? stateText(status) : `damaged (${stored.damage})`;
-  const count = countText(files.length, "file");
-  return [name, state, count, figuresText(files), sourceToolName, ageText(now - createdAt), words];
+  return [name, state, firstOf(files), figuresText(files), sourceToolName, ageText(now - createdAt), words];
+}
+
+/** `src/help.ts (+2)` */
+function firstOf(files: readonly { readonly path: string }[]): string {
+  const [first] = files;
+  return first ? `${first.path}${files.length > 1 ? ` (+${files.length - 1})` : ""}` : "";
 }
 
 /** `rests on pa_7 for src/help.ts` */

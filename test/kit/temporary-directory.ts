@@ -9,14 +9,20 @@ import { onTestFinished } from "vitest";
 const ofFile: string[] = [];
 
 /** A new directory, canonical. It goes with the test that made it, or with the test file where no test runs. */
-export function temporaryDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-test-")));
+export function temporaryDirectory(within = tmpdir()): string {
+  const directory = realpathSync(mkdtempSync(join(within, "galley-test-")));
   try {
     onTestFinished(() => remove(directory));
   } catch {
     ofFile.push(directory); // at the top of a file, or in `beforeAll`
   }
   return directory;
+}
+
+/** One that an ordinary user can enter too, wherever the directory for temporary files is. */
+export function openDirectory(): string {
+  const open = process.env.GALLEY_TEST_OPEN;
+  return temporaryDirectory(open ? join(open, "tmp") : undefined);
 }
 
 /** Called after the last test of each file. */

@@ -1,7 +1,6 @@
 // Directories for tests, all with one prefix. Each is removed by itself; temporary-root.ts fails a run that leaves one.
 
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -38,7 +37,13 @@ function remove(directory: string): void {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (attempt === 40 || (code !== "ENOTEMPTY" && code !== "EACCES")) throw error;
-      if (code === "EACCES") spawnSync("chmod", ["-R", "u+rwX", directory], { stdio: "ignore" });
+      if (code === "EACCES") openBelow(directory);
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
+}
+
+function openBelow(directory: string): void {
+  chmodSync(directory, 0o700);
+  for (const entry of readdirSync(directory, { withFileTypes: true }))
+    if (entry.isDirectory()) openBelow(join(directory, entry.name));
 }

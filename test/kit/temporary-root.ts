@@ -14,7 +14,7 @@ let open: string | undefined;
 
 export function setup(): void {
   if (process.env.GALLEY_TEST_ROOT !== undefined) return; // each project of the configuration calls it
-  build();
+  if (process.env.GALLEY_TEST_QUICK !== "1") build();
   root = realpathSync(mkdtempSync(join(tmpdir(), "galley-test-")));
   for (const directory of places(root)) mkdirSync(directory);
   const [temporary, home] = places(root);

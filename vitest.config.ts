@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { LongFirst } from "./test/kit/long-first.js";
+import { slowTests } from "./test/kit/slow-tests.js";
 
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as { version: string };
 
@@ -28,6 +29,9 @@ const alone = [
   "src/tools/output/capture.test.ts",
 ];
 
+/** `npm run test:quick` leaves out what starts a program or needs the built one, and the thorough tests. */
+const left = process.env.GALLEY_TEST_QUICK === "1" ? slowTests(import.meta.dirname) : [];
+
 export default defineConfig({
   define: { GALLEY_VERSION: JSON.stringify(version) },
   test: {
@@ -42,14 +46,14 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
-      { extends: true, test: { name: "alone", include: alone } },
+      { extends: true, test: { name: "alone", include: alone, exclude: [...left, "**/node_modules/**"] } },
       // The others share what they import: loading it anew for each took more time than to test it.
       {
         extends: true,
         test: {
           name: "together",
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...alone, "**/node_modules/**"],
+          exclude: [...left, ...alone, "**/node_modules/**"],
           isolate: false,
         },
       },

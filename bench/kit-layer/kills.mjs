@@ -2,12 +2,22 @@
 // is untouched, no process and no mount is left, and the next start leaves no layer.
 
 import { spawn } from "node:child_process";
-import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { randomFrom } from "../kit-session/random.mjs";
 
-const worker = fileURLToPath(new URL("worker.mjs", import.meta.url));
+const ownWorker = fileURLToPath(new URL("worker.mjs", import.meta.url));
 const limitMs = 3000;
 const lanes = 2;
 const phases = ["create", "open", "command", "collect", "release", "close"];
@@ -26,25 +36,31 @@ export async function runViewKills({ module, directory, count, seed, uids = [und
   };
   for (const phase of phases) figures[`during ${phase}`] = 0;
   const problems = [];
+  const worker = join(directory, "worker.mjs"); // beside the module: another user may be shut out of the checkout
+  copyFileSync(ownWorker, worker);
+  if (uids.length > 1) for (const path of [directory, worker]) chmodSync(path, 0o755);
   let next = 0;
   const lane = async () => {
     while (next < count) {
       const round = next++;
-      await killOnce({ module, directory, seed, round, figures, problems, uid: uids[round % uids.length] });
+      await killOnce({ module, worker, directory, seed, round, figures, problems, uid: uids[round % uids.length] });
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return { ...figures, problems };
 }
 
-async function killOnce({ module, directory, seed, round, figures, problems, uid }) {
+async function killOnce({ module, worker, directory, seed, round, figures, problems, uid }) {
   const random = randomFrom(seed * 100_000 + round);
   const phase = phases[round % phases.length];
   const place = join(directory, `round-${round}`);
   plant(place, uid);
   const before = seenIn(join(place, "project"));
   const delayMs = random.below(phase === "command" ? 60 : 25);
-  const { wasKilled } = await run({ module, place, work: phase === "close" ? "close" : "go", uid }, { phase, delayMs });
+  const { wasKilled } = await run(
+    { module, worker, place, work: phase === "close" ? "close" : "go", uid },
+    { phase, delayMs },
+  );
   if (wasKilled) figures.kills++;
   else figures.toTheEnd++;
   if (wasKilled) figures[`during ${phase}`]++;
@@ -56,7 +72,7 @@ async function killOnce({ module, directory, seed, round, figures, problems, uid
   if (left.length > 0) tell("survivors", left.join(", "));
   const isResumed = random.below(2) === 0;
   if (isResumed) figures.resumed++;
-  const { output } = await run({ module, place, work: isResumed ? "resume" : "next", uid }, {});
+  const { output } = await run({ module, worker, place, work: isResumed ? "resume" : "next", uid }, {});
   const report = parsed(output);
   if (report === undefined) tell("otherwise", `the next start said: ${output}`);
   if (report?.left.length) tell("layersLeft", report.left.join(", "));
@@ -97,7 +113,7 @@ function seenIn(root) {
   return lines.join("\n");
 }
 
-function run({ module, place, work, uid }, { phase, delayMs }) {
+function run({ module, worker, place, work, uid }, { phase, delayMs }) {
   const command = [process.execPath, worker, module, place, work];
   const user = ["setpriv", "--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--"];
   const [file, ...args] = uid === undefined ? command : [...user, ...command];

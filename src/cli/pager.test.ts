@@ -1,3 +1,5 @@
+// Starts programs.
+
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

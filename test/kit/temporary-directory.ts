@@ -1,7 +1,6 @@
 // Directories for tests, all with one prefix. Each is removed by itself; temporary-root.ts fails a run that leaves one.
 
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -9,14 +8,20 @@ import { onTestFinished } from "vitest";
 const ofFile: string[] = [];
 
 /** A new directory, canonical. It goes with the test that made it, or with the test file where no test runs. */
-export function temporaryDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), "galley-test-")));
+export function temporaryDirectory(within = tmpdir()): string {
+  const directory = realpathSync(mkdtempSync(join(within, "galley-test-")));
   try {
     onTestFinished(() => remove(directory));
   } catch {
     ofFile.push(directory); // at the top of a file, or in `beforeAll`
   }
   return directory;
+}
+
+/** One that an ordinary user can enter too, wherever the directory for temporary files is. */
+export function openDirectory(): string {
+  const open = process.env.GALLEY_TEST_OPEN;
+  return temporaryDirectory(open ? join(open, "tmp") : undefined);
 }
 
 /** Called after the last test of each file. */
@@ -32,7 +37,13 @@ function remove(directory: string): void {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (attempt === 40 || (code !== "ENOTEMPTY" && code !== "EACCES")) throw error;
-      if (code === "EACCES") spawnSync("chmod", ["-R", "u+rwX", directory], { stdio: "ignore" });
+      if (code === "EACCES") openBelow(directory);
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
+}
+
+function openBelow(directory: string): void {
+  chmodSync(directory, 0o700);
+  for (const entry of readdirSync(directory, { withFileTypes: true }))
+    if (entry.isDirectory()) openBelow(join(directory, entry.name));
 }

@@ -9,12 +9,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { diskTree } from "../kit/disk-tree.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 import { sandboxAbility } from "../kit/sandbox-rig.js";
-import { temporaryDirectory } from "../kit/temporary-directory.js";
-import { actAs, users } from "../kit/two-users.js";
+import { openDirectory } from "../kit/temporary-directory.js";
+import { actAs, noOrdinaryUser, users } from "../kit/two-users.js";
 
 await ensureBuilt();
 const { noView } = sandboxAbility();
 if (noView !== undefined) it.skip(`skipped: commands cannot be staged here: ${noView}`, () => {});
+if (noOrdinaryUser !== undefined) it.skip(`skipped: as an ordinary user, because ${noOrdinaryUser}`, () => {});
 
 beforeAll(ensureBuilt, 150_000);
 
@@ -73,7 +74,7 @@ function treeOf(root: string, { withTimes = false } = {}): string[] {
 
 describe.each(users)("as %s", (user) => {
   function rig() {
-    const top = temporaryDirectory();
+    const top = openDirectory();
     const [home, cwd, copy, applied] = ["home", "shop", "copy/shop", "applied/shop"].map((name) => join(top, name)) as [
       string,
       string,

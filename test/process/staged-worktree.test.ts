@@ -8,12 +8,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { diskTree } from "../kit/disk-tree.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 import { sandboxAbility } from "../kit/sandbox-rig.js";
-import { temporaryDirectory } from "../kit/temporary-directory.js";
-import { actAs, users } from "../kit/two-users.js";
+import { openDirectory } from "../kit/temporary-directory.js";
+import { actAs, noOrdinaryUser, users } from "../kit/two-users.js";
 
 await ensureBuilt();
 const { noView } = sandboxAbility();
 if (noView !== undefined) it.skip(`skipped: commands cannot be staged here: ${noView}`, () => {});
+if (noOrdinaryUser !== undefined) it.skip(`skipped: as an ordinary user, because ${noOrdinaryUser}`, () => {});
 
 beforeAll(ensureBuilt, 150_000);
 
@@ -23,7 +24,7 @@ const commit = "echo two >> file.txt && git add -A && git commit -qm second";
 
 describe.each(users)("in a linked worktree, as %s", (user) => {
   function rig() {
-    const top = temporaryDirectory();
+    const top = openDirectory();
     const [home, main, cwd] = ["home", "main", "side"].map((name) => join(top, name)) as [string, string, string];
     for (const path of [home, main]) mkdirSync(path);
     writeFileSync(join(main, "file.txt"), "one\n");

@@ -7,11 +7,13 @@ import { type Entry, entryAt, namesIn } from "./entries.js";
 import type { FileState, StagedState } from "./stage-view.js";
 
 export type Before =
-  | { readonly from: "nothing" }
+  /** `isStaged`: whatever the disk has there. */
+  | { readonly from: "nothing"; readonly isStaged?: true }
   | { readonly from: "staged"; readonly state: FileState }
   | { readonly from: "disk"; readonly entry: Entry };
 
 const nothing: Before = { from: "nothing" };
+const stagedNothing: Before = { from: "nothing", isStaged: true };
 
 export interface BeforeTree {
   /** `path` is absolute. */
@@ -28,10 +30,10 @@ export function createBeforeTree(staged: readonly StagedState[], directoryMode: 
   const look = (path: string): Before => {
     if (states.has(path)) {
       const state = states.get(path);
-      return state ? { from: "staged", state } : nothing;
+      return state ? { from: "staged", state } : stagedNothing;
     }
     const isImplied = children.has(path);
-    if (!isImplied && isCut(path)) return nothing;
+    if (!isImplied && isCut(path)) return stagedNothing;
     const entry = isCut(path) ? undefined : entryAt(path);
     if (isImplied && entry?.kind !== "directory")
       return { from: "staged", state: { type: "directory", mode: directoryMode } };
@@ -53,7 +55,7 @@ export function createBeforeTree(staged: readonly StagedState[], directoryMode: 
       const found = look(path);
       if (!isDirectory(found)) return [];
       const onDisk = !isCut(path) && entryAt(path)?.kind === "directory" ? readableNames(path) : [];
-      const names = new Set(onDisk.filter((name) => look(join(path, name)) !== nothing));
+      const names = new Set(onDisk.filter((name) => look(join(path, name)).from !== "nothing"));
       for (const name of children.get(path) ?? []) names.add(name);
       return [...names].sort();
     },

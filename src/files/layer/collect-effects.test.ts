@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createRig, noViews, shortForm, stagedAfter, viewTitle } from "./layer.test-kit.js";
 import { defaultStageLimits } from "./stage-limits.js";
+import type { Effects } from "./stage-view.js";
 
 describe.skipIf(noViews !== undefined)(`the effects of a staged command${viewTitle}`, () => {
   it("has bytes, permissions and the time of a changed file", async () => {
@@ -218,8 +219,8 @@ describe.skipIf(noViews !== undefined)(`the effects of a staged command${viewTit
   });
 
   describe("a person meanwhile", () => {
-    const stale = ({ effects }: { effects: readonly { path: string; isStale?: true }[] }, root: string) =>
-      effects.filter(({ isStale }) => isStale).map(({ path }) => path.slice(root.length + 1));
+    const stale = ({ effects }: Pick<Effects, "effects">, root: string) =>
+      effects.filter(({ changedMeanwhile }) => changedMeanwhile).map(({ path }) => path.slice(root.length + 1));
 
     it("V-11: edits, deletes or replaces what the command changes", async () => {
       const { root, run } = await createRig({ a: "1", b: "2", c: "3", "d/x": "4", e: "5", f: "6" });
@@ -234,9 +235,34 @@ describe.skipIf(noViews !== undefined)(`the effects of a staged command${viewTit
       });
       // `b` is gone, so the directory tells; `d/x` and `f` were left alone.
       expect(stale(found, root)).toEqual(["a", "b", "c", "e"]);
-      expect(found.effects.find(({ path }) => path === join(root, "a"))?.before).toMatchObject({
-        bytes: Buffer.from("mine"),
+      const before = (name: string) => found.effects.find(({ path }) => path === join(root, name))?.before;
+      const saw = [..."123 5"].flatMap((text) => (text === " " ? [] : [{ bytes: Buffer.from(text) }]));
+      expect(["a", "b", "c", "e"].map(before)).toMatchObject(saw);
+    });
+
+    it("does so before galley has seen what the command found: that is not guessed", async () => {
+      const { root, run } = await createRig({ a: "1", e: "5" });
+      const found = await run("echo x >> a; rm e", {
+        atOnce() {
+          writeFileSync(join(root, "a"), "mine");
+          writeFileSync(join(root, "e"), "mine too");
+        },
       });
+      expect(found.effects.map(({ before, changedMeanwhile }) => [before, changedMeanwhile])).toEqual([
+        [undefined, "unknown"],
+        [undefined, "unknown"],
+      ]);
+    });
+
+    it("deletes what the command deletes, or writes what it writes: nothing is left to do", async () => {
+      const { root, run } = await createRig({ a: "1", b: "2" });
+      const found = await run("printf 2 > a; rm b", {
+        during() {
+          writeFileSync(join(root, "a"), "2");
+          rmSync(join(root, "b"));
+        },
+      });
+      expect(found.effects).toEqual([]);
     });
 
     it("makes a file where the command makes one, or beside it", async () => {

@@ -6,6 +6,7 @@ import { systemCode } from "../../base/errors.js";
 import type { Before } from "./before-tree.js";
 import { type Entry, entryAt, haveSameBytes, stateAt } from "./entries.js";
 import type { ChangedNode } from "./find-changes.js";
+import type { FirstState } from "./first-states.js";
 import { sizeText } from "./stage-limits.js";
 import type { Effect, FileState } from "./stage-view.js";
 
@@ -15,6 +16,8 @@ export interface CompareOptions {
   readonly maxFileBytes: number;
   /** When the command began, by the clock of the file systems. */
   readonly startNs: bigint;
+  /** What the command found, of paths that another program changed meanwhile. */
+  firstState(path: string): FirstState | undefined;
   /** Files of the layer have the owner that they have in the view. */
   readonly knowsOwners: boolean;
 }
@@ -42,21 +45,45 @@ export function compareNode(node: ChangedNode, options: CompareOptions): Compare
   const found = view ? stateInView(options.placeOf(path), view, options) : undefined;
   if (typeof found === "string") return leftOut(found);
   const lost: string[] = [];
-  const fresh = found && withoutNewRights(found, old, node, lost);
+  const { known, changedMeanwhile } = foundByCommand(node, old, options);
+  const fresh = found && withoutNewRights(found, known, node, lost);
   if (options.knowsOwners && view && before.from === "disk" && hasOtherOwner(view, before.entry)) lost.push("owner");
-  if (isSame(old, fresh)) return lost.length > 0 ? leftOut(lost.join(", ")) : same;
+  const isUnchanged = isSame(old, fresh) || (changedMeanwhile !== "unknown" && isSame(known, fresh));
+  if (isUnchanged) return lost.length > 0 ? leftOut(lost.join(", ")) : same;
   const effect: Effect = {
     path,
-    ...(old ? { before: old } : {}),
+    ...(known ? { before: known } : {}),
     ...(fresh ? { after: fresh } : {}),
     ...(fresh?.type === "file" && view && view.linkCount > 1 ? { hardlinkBroken: true as const } : {}),
-    ...(isTouchedMeanwhile(path, options.startNs) ? { isStale: true as const } : {}),
+    ...(changedMeanwhile ? { changedMeanwhile } : {}),
   };
   return { result: "effect", effect, lost };
 }
 
 function leftOut(why: string): Compared {
   return { result: "left out", why };
+}
+
+interface FoundByCommand {
+  readonly known: FileState | undefined;
+  readonly changedMeanwhile: Effect["changedMeanwhile"];
+}
+
+/** `now`: what the disk holds. It is what the command found only if it has been there since. */
+function foundByCommand(
+  { path, before }: ChangedNode,
+  now: FileState | undefined,
+  { startNs, firstState }: CompareOptions,
+): FoundByCommand {
+  if (!isTouchedMeanwhile(path, startNs)) return { known: now, changedMeanwhile: undefined };
+  if (before.from === "staged" || (before.from === "nothing" && before.isStaged))
+    return { known: now, changedMeanwhile: "known" };
+  const first = firstState(path);
+  if (first) return { known: first.state, changedMeanwhile: "known" };
+  // Of a directory only the permissions are compared, and the time tells of every name in it.
+  return now?.type === "directory"
+    ? { known: now, changedMeanwhile: "known" }
+    : { known: undefined, changedMeanwhile: "unknown" };
 }
 
 /** For files that are too long to be staged, and so to be read whole. */

@@ -51,10 +51,10 @@ export interface Rig {
   readonly root: string;
   readonly agentDir: string;
   readonly view: StageView;
-  /** Runs a command in the view and collects; `during` is called between the two. */
+  /** Runs a command in the view and collects; `during` is called between the two, `atOnce` before galley saw anything. */
   run(
     command: string,
-    options?: { staged?: readonly StagedState[]; during?: () => void },
+    options?: { staged?: readonly StagedState[]; during?: () => void; atOnce?: () => void },
   ): Promise<Effects & { output: string }>;
 }
 
@@ -70,10 +70,12 @@ export async function createRig(tree: Tree, options: Partial<StageViewOptions> =
     root,
     agentDir,
     view,
-    async run(command, { staged = [], during } = {}) {
+    async run(command, { staged = [], during, atOnce } = {}) {
       const open = await view.open(staged);
       try {
         const output = runIn(open, root, command);
+        atOnce?.();
+        for (const _ of [1, 2]) await new Promise(setImmediate); // between them, what the system tells is read
         during?.();
         return { ...(await open.collect()), output };
       } finally {

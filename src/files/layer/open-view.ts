@@ -8,10 +8,12 @@ import { displayPath } from "../paths/resolve-path.js";
 import { createBeforeTree } from "./before-tree.js";
 import { copyReader, type LayerReader, overlayReader } from "./changed-entries.js";
 import { collectEffects } from "./collect-effects.js";
+import type { CompareOptions } from "./compare-node.js";
 import type { CopyMarks } from "./copy-tree.js";
 import { entryAt } from "./entries.js";
 import { withoutSlash } from "./fill-layer.js";
 import { type ChangedNode, findChanges } from "./find-changes.js";
+import { watchFirstStates } from "./first-states.js";
 import { createIgnoredPaths } from "./ignored-paths.js";
 import type { Layer } from "./layer-place.js";
 import { hasChangedSince, measureTree } from "./measure-tree.js";
@@ -51,7 +53,12 @@ const watchMs = 1000;
 export function openView(options: OpenViewOptions): OpenView {
   const { holder, limits } = options;
   const overflow = new AbortController();
-  const stopWatching = watchSize(options, overflow);
+  const firstStates = options.layers.map(({ layer }) => watchFirstStates(layer, options));
+  const stopMeasuring = watchSize(options, overflow);
+  const stopWatching = () => {
+    stopMeasuring();
+    for (const states of firstStates) states.stop();
+  };
   let isReleased = false;
   return {
     holder: holder.pid,
@@ -60,7 +67,8 @@ export function openView(options: OpenViewOptions): OpenView {
     async collect() {
       stopWatching();
       if (isReleased || !holder.isAlive()) throw new GalleyError("tool_failed", "The staged view is gone.");
-      return collectAll(options, overflow.signal.aborted ? layerTooLarge(limits) : undefined);
+      const firstState = (path: string) => firstStates.map((states) => states.of(path)).find(Boolean);
+      return collectAll({ ...options, firstState }, overflow.signal.aborted ? layerTooLarge(limits) : undefined);
     },
     async release() {
       if (isReleased) return;
@@ -98,7 +106,9 @@ function watchSize({ layers, limits, clock, log }: OpenViewOptions, overflow: Ab
   };
 }
 
-async function collectAll(options: OpenViewOptions, overflowed: string | undefined): Promise<Effects> {
+interface CollectedView extends OpenViewOptions, Pick<CompareOptions, "firstState"> {}
+
+async function collectAll(options: CollectedView, overflowed: string | undefined): Promise<Effects> {
   const { limits, cwd } = options;
   const effects: Effect[] = [];
   const notStaged: { path: string; why: string }[] = [];
@@ -133,7 +143,7 @@ interface LayerFindings {
   onKept(files: number, bytes: number): void;
 }
 
-async function collectLayer(held: HeldLayer, options: OpenViewOptions, findings: LayerFindings): Promise<void> {
+async function collectLayer(held: HeldLayer, options: CollectedView, findings: LayerFindings): Promise<void> {
   const { layer, merged, marks } = held;
   const { holder, staged, startNs, limits, directoryMode, runInView } = options;
   const reader = marks ? copyReader(layer, marks) : overlayReader(layer, merged, startNs);
@@ -154,6 +164,7 @@ async function collectLayer(held: HeldLayer, options: OpenViewOptions, findings:
       placeOf: reader.placeOf,
       maxFileBytes,
       startNs,
+      firstState: options.firstState,
       knowsOwners: marks === undefined,
       directoryMode,
       onEffect: findings.onEffect,

@@ -12,14 +12,17 @@ export type FileState =
 export interface Effect {
   /** Absolute, below a root. */
   readonly path: string;
-  /** Absent where the disk (with what is staged) has nothing there. */
+  /** Absent where the disk (with what is staged) had nothing there. */
   readonly before?: FileState;
   /** Absent where the view has nothing there. */
   readonly after?: FileState;
   /** The new file has other names in the view, which are separate files from here on. */
   readonly hardlinkBroken?: true;
-  /** Another program changed the disk there while the command ran. */
-  readonly isStale?: true;
+  /**
+   * Another program changed the disk there while the command ran. `before` is what the command found, not what is there
+   * now; `unknown`: it could not be told, and `before` is absent.
+   */
+  readonly changedMeanwhile?: "known" | "unknown";
 }
 
 export interface Effects {

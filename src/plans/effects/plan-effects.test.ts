@@ -114,7 +114,10 @@ describe("effects as changes of a plan", () => {
   });
 
   it("mark what only the user may write, and what changed meanwhile", () => {
-    const found = plan(effect(".galley/x", undefined, file("1")), { ...effect("a", file("1")), isStale: true });
+    const found = plan(effect(".galley/x", undefined, file("1")), {
+      ...effect("a", file("1")),
+      changedMeanwhile: "known",
+    });
     expect(found.changes.map((change) => change.protected)).toEqual([true, undefined]);
     expect(found.stalePaths).toEqual(["a"]);
   });

@@ -36,18 +36,22 @@ export interface PlannedEffects {
 
 export function planEffects(effects: readonly Effect[], naming: EffectNaming): PlannedEffects {
   const changes = withRenames(effects.map((effect) => changeOf(effect, naming)));
-  const stalePaths = effects.filter(({ isStale }) => isStale).map(({ path }) => naming.shownPath(path));
+  const stalePaths = effects
+    .filter(({ changedMeanwhile }) => changedMeanwhile)
+    .map(({ path }) => naming.shownPath(path));
   return { changes, stalePaths, figures: figuresText(changes) };
 }
 
-function changeOf({ path, before, after }: Effect, { shownPath, isProtected }: EffectNaming): EffectChange {
+function changeOf(effect: Effect, { shownPath, isProtected }: EffectNaming): EffectChange {
+  const { path, before, after } = effect;
+  const isUnknown = effect.changedMeanwhile === "unknown";
   const state = after ?? before;
   const type = state && state.type !== "file" ? { type: state.type } : {};
   const hasOtherMode = !before || before.type !== after?.type || modeOf(before) !== modeOf(after);
   return {
-    kind: before && after ? "modify" : after ? "create" : "delete",
+    kind: (before || isUnknown) && after ? "modify" : after ? "create" : "delete",
     path,
-    stamp: stampOfState(shownPath(path), before),
+    stamp: isUnknown ? unknownStamp(shownPath(path)) : stampOfState(shownPath(path), before),
     before: contentOf(before),
     after: contentOf(after),
     ...type,
@@ -55,6 +59,11 @@ function changeOf({ path, before, after }: Effect, { shownPath, isProtected }: E
     ...(after?.type === "file" ? { mtimeMs: after.mtimeMs } : {}),
     ...(isProtected(path) ? { protected: true as const } : {}),
   };
+}
+
+/** No file fits it: nothing of the change can be applied, or placed anew. */
+function unknownStamp(path: string): EffectChange["stamp"] {
+  return { path, exists: true, size: 0, sha256: "unknown", mode: 0 };
 }
 
 function stampOfState(path: string, state: FileState | undefined): EffectChange["stamp"] {

@@ -11,6 +11,8 @@ export interface StagedCommand extends Pick<Effects, "notStaged" | "kept" | "dro
   /** Absent where nothing was staged. */
   readonly pendingId?: string | undefined;
   readonly changes: readonly EffectChange[];
+  /** Shown paths. */
+  readonly stalePaths?: readonly string[] | undefined;
   readonly network: "off" | "hosts" | "on";
   /** Stands for the rows of git's own files: `git: main 1a2b3c4 → 5d6e7f8, 14 objects, index`. Default: their number. */
   readonly gitGroup?: string | undefined;
@@ -22,13 +24,22 @@ const maxLeftOut = 10;
 /** For the model, after the command's output. */
 export async function stagedCommandText(staged: StagedCommand): Promise<string> {
   const { changes, dropped, pendingId, network } = staged;
-  const notes = [notStagedText(staged.notStaged), keptText(staged.kept)].filter((line) => line !== "");
+  const notes = [staleText(staged), notStagedText(staged.notStaged), keptText(staged.kept)].filter(
+    (line) => line !== "",
+  );
   if (dropped !== undefined) return [dropped, ...notes].join("\n");
   if (changes.length === 0) return ["No files changed.", ...notes].join("\n");
   const head = `Staged as ${pendingId ?? "nothing"} – not written yet: ${figuresText(changes)}`;
   const rows = (await changeRows(changes, staged.gitGroup)).map((row) => `  ${row}`);
   const closing = `${network === "off" ? "Network was off. " : ""}Nothing outside the project could be written.`;
   return [head, ...rows, ...notes, closing].join("\n");
+}
+
+function staleText({ stalePaths = [] }: StagedCommand): string {
+  if (stalePaths.length === 0) return "";
+  const more = stalePaths.length > maxLeftOut ? ` … and ${stalePaths.length - maxLeftOut} more` : "";
+  const names = stalePaths.slice(0, maxLeftOut).map(printable).join(", ");
+  return `Stale: another program changed ${names}${more} meanwhile.`;
 }
 
 /** Deletions first; at most 30, then how many more there are. */

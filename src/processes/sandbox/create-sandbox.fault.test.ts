@@ -8,11 +8,17 @@ import { obstacle, prepareWorker, ways } from "../../../bench/kit-sandbox/run-as
 import { runEscapes } from "../../../bench/kit-sandbox/run-escapes.mjs";
 import { runWork } from "../../../bench/kit-sandbox/run-work.mjs";
 import { shortWork } from "../../../bench/kit-sandbox/work.mjs";
-import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
+import { openDirectory } from "../../../test/kit/temporary-directory.js";
+import { noOrdinaryUser } from "../../../test/kit/two-users.js";
 
-const prepared = await prepareWorker(temporaryDirectory());
+const prepared = await prepareWorker(openDirectory());
 
-describe.each(ways().map((way) => ({ ...way, reason: obstacle(way) })))("$user, $mechanism", ({ reason, ...way }) => {
+const tried = ways().map((way) => ({
+  ...way,
+  reason: obstacle(way) ?? (way.user === "ordinary user" ? noOrdinaryUser : undefined),
+}));
+
+describe.each(tried)("$user, $mechanism", ({ reason, ...way }) => {
   const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
 
   test.skipIf(reason !== undefined)(

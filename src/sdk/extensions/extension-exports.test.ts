@@ -1,4 +1,5 @@
 // What published extensions import at run time: each name is there, under the package it is looked for, and works.
+// Starts programs.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

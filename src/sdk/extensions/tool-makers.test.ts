@@ -1,4 +1,5 @@
 // The makers of built-in tools with the options of published extensions: where the work is done, and what of it is seen.
+// Starts programs.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createModuleHome, type ModuleHome } from "../../../test/kit/module-home.js";

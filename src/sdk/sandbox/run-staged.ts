@@ -44,11 +44,11 @@ export async function runStaged<End extends CommandEnd>(
   try {
     const end = await start({ box: await deps.box(open), env: environment, signal: open.overflow });
     const collected = await open.collect();
-    const { changes, pendingId, dropped } = await stageEffects(wish, collected, deps);
+    const { changes, stalePaths, pendingId, dropped } = await stageEffects(wish, collected, deps);
     const { kept } = collected;
     const notStaged = [...collected.notStaged];
     const text = await stagedCommandText({
-      ...{ pendingId, changes, notStaged, kept, network, gitGroup: gitLine(changes) },
+      ...{ pendingId, changes, stalePaths, notStaged, kept, network, gitGroup: gitLine(changes) },
       ...(dropped === undefined ? {} : { dropped }),
     });
     const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
@@ -63,6 +63,7 @@ export async function runStaged<End extends CommandEnd>(
 
 interface Outcome {
   readonly changes: PlannedEffects["changes"];
+  readonly stalePaths?: PlannedEffects["stalePaths"];
   readonly pendingId?: string;
   readonly dropped?: string;
 }
@@ -85,7 +86,7 @@ async function stageEffects(
     const stale = new Set(stalePaths);
     const stamps = changes.filter(({ stamp }) => stale.has(stamp.path)).map(({ stamp }) => stamp);
     if (stamps.length > 0) pending.store.markStale(pendingId, stamps);
-    return { changes, pendingId };
+    return { changes, stalePaths, pendingId };
   } catch (error) {
     if (!GalleyError.is(error, "file_changed")) throw error;
     return { changes: [], dropped: `${messageOf(error)} The command's effects were dropped.` };

@@ -63,7 +63,7 @@ async function run() {
     append(reply);
     write({ type: "message_end", message: reply });
     if (reply.tool_calls.length === 0) break;
-    const running = atOnce(reply.tool_calls);
+    const running = reply.tool_calls.map(({ function: call }) => work(JSON.parse(call.arguments)));
     for (const [index, { id }] of reply.tool_calls.entries()) {
       const content = await running[index];
       append({ role: "tool", tool_call_id: id, content });
@@ -73,24 +73,6 @@ async function run() {
   }
   await synced();
   write({ type: "agent_settled" });
-}
-
-/** Eight at a time, in their order. */
-function atOnce(calls) {
-  const running = [];
-  for (const [index, { function: call }] of calls.entries()) {
-    const before = running.slice(0, index);
-    const hasRoom = index < 8 ? Promise.resolve() : ended(before, index - 7);
-    running.push(hasRoom.then(() => work(JSON.parse(call.arguments))));
-  }
-  return running;
-}
-
-function ended(calls, count) {
-  let left = count;
-  return new Promise((resolve) => {
-    for (const call of calls) call.finally(() => --left === 0 && resolve());
-  });
 }
 
 /** A file to read, a command to run, or nothing at all. */

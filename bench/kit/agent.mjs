@@ -22,6 +22,16 @@ export const galley = {
 };
 export const floor = { name: "floor", args: (url) => [join(root, "bench/floor.mjs"), ...(url ? [url] : [])] };
 
+/** Other agents that speak the protocol, by name; the bench is given their command lines (`--beside`). */
+export const others = {};
+
+/** `command` is a program and its arguments, without spaces in them. It is asked for its models where pi looks for them. */
+export function addOther(name, command) {
+  const [file, ...before] = command.split(" ");
+  const model = ["--provider", "bench", "--model", "m"];
+  others[name] = { name, file, args: (url) => [...before, "--mode", "rpc", ...(url ? model : [])], isSilent: true };
+}
+
 const patienceMs = 60_000;
 const longestMarker = 256;
 let agentDirectories = 0;
@@ -29,12 +39,22 @@ let agentDirectories = 0;
 /** A small environment: neither the user's keys and proxies nor certificates that Node would load may have a say. */
 export function environment(url) {
   const agentDir = join(scratch, `agent-${agentDirectories++}`);
-  mkdirSync(agentDir);
+  const otherDir = join(agentDir, "other");
+  mkdirSync(otherDir, { recursive: true });
   if (url) {
-    const bench = { baseUrl: `${url}/v1`, api: "openai-completions", auth: "none", models: [{ id: "m" }] };
-    writeFileSync(join(agentDir, "models.json"), JSON.stringify({ providers: { bench } }));
+    const bench = { baseUrl: `${url}/v1`, api: "openai-completions", models: [{ id: "m" }] };
+    writeModels(
+      agentDir,
+      process.env.WITHKEY ? { ...bench, apiKey: "sk-test-1234567890abcdefghijklmnop" } : { ...bench, auth: "none" },
+    );
+    writeModels(otherDir, { ...bench, apiKey: "none" });
   }
-  return { PATH: process.env.PATH, HOME: scratch, TMPDIR: scratch, GALLEY_AGENT_DIR: agentDir };
+  const directories = { GALLEY_AGENT_DIR: agentDir, PI_CODING_AGENT_DIR: otherDir };
+  return { PATH: process.env.PATH, HOME: scratch, TMPDIR: scratch, PI_OFFLINE: "1", ...directories };
+}
+
+function writeModels(directory, bench) {
+  writeFileSync(join(directory, "models.json"), JSON.stringify({ providers: { bench } }));
 }
 
 export class Agent {
@@ -42,6 +62,7 @@ export class Agent {
   startedAt;
   /** Since the start, or since `forget`. */
   stdoutBytes = 0;
+  #isSilent;
   #child;
   #chunks = [];
   #received = 0;
@@ -51,10 +72,11 @@ export class Agent {
   #exit;
 
   /** `nodeArgs` go before the program; descriptor 3 is a pipe of its own; `env` comes on top of the small one. */
-  constructor(program, { url, nodeArgs = [], env: more = {}, cwd = workspace } = {}) {
+  constructor(program, { url, nodeArgs = [], env: more = {}, cwd = process.env.BENCHCWD ?? workspace } = {}) {
     const env = { ...environment(url), ...more };
     this.startedAt = performance.now();
-    this.#child = spawn(process.execPath, [...nodeArgs, ...program.args(url)], {
+    this.#isSilent = program.isSilent;
+    this.#child = spawn(program.file ?? process.execPath, [...nodeArgs, ...program.args(url)], {
       cwd,
       env,
       stdio: ["pipe", "pipe", "pipe", "pipe"],
@@ -71,8 +93,12 @@ export class Agent {
     void this.#exit.then((code) => this.#failAll(`${program.name} ended (${code})`));
   }
 
+  /** Not every program says so by itself. */
   get ready() {
-    return this.arrival('"type":"ready"');
+    if (!this.#isSilent) return this.arrival('"type":"ready"');
+    const answered = this.arrival('"command":"get_state","success":true');
+    this.send({ id: "ready", type: "get_state" });
+    return answered;
   }
 
   send(...commands) {

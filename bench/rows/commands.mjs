@@ -1,5 +1,5 @@
 // A hundred commands in a row, each the shortest there is, a hundred calls of a tool that does nothing, and twenty commands
-// of one reply. The floor makes the same round trips, starts the same shell, as many at a time, and does as little.
+// of one reply. The floor makes the same round trips, starts the same shell, all at the same time, and does as little.
 
 import { floor, galley } from "../kit/agent.mjs";
 import { callLoop, overheadRow } from "../kit/call-loop.mjs";

@@ -19,7 +19,10 @@ export function defaultPromptIn(surroundings: () => string): (tools: readonly An
 }
 
 function defaultPrompt(surroundings: string, tools: readonly AnyTool[]): string {
-  const names = tools.map((tool) => tool.name).join(", ") || "none";
+  // The tools themselves come with every request.
+  const hints = tools.flatMap(({ name, promptSnippet }) =>
+    promptSnippet ? [`- ${name}: ${oneLine(promptSnippet)}`] : [],
+  );
   return [
     "You are galley, a coding agent. You work on the user's project through tools.",
     "",
@@ -29,9 +32,7 @@ function defaultPrompt(surroundings: string, tools: readonly AnyTool[]): string 
     "- Say plainly what you did, what not and what failed.",
     ...tools.flatMap(({ promptGuidelines = [] }) => promptGuidelines.map((rule) => `- ${oneLine(rule)}`)),
     "",
-    `Tools: ${names}`,
-    ...tools.flatMap(({ name, promptSnippet }) => (promptSnippet ? [`- ${name}: ${oneLine(promptSnippet)}`] : [])),
-    "",
+    ...(hints.length > 0 ? ["Tools:", ...hints, ""] : []),
     surroundings,
   ].join("\n");
 }

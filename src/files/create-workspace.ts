@@ -18,7 +18,7 @@ import {
   privateKeyReason,
   type ReadPolicy,
 } from "./paths/read-denials.js";
-import { displayPath, quoted, shownBelow, spellings } from "./paths/resolve-path.js";
+import { displayPath, isWithin, quoted, shownBelow, spellings } from "./paths/resolve-path.js";
 import { createWriteResolver, isAllowed } from "./paths/resolve-write.js";
 import { defaultSecretPaths, secretTest } from "./paths/secret-paths.js";
 import { cannotOpen, refusal } from "./refusals.js";
@@ -57,6 +57,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   const cwd = resolvePath(options.cwd);
   const credentialFile = join(agentDir, "auth.json");
   const { maxReadBytes = defaultMaxReadBytes } = options;
+  let here: ReturnType<Disk["findOwn"]>;
   const isSecret = secretTest(options.secretPaths ?? defaultSecretPaths, home);
   const writing = createWriteResolver(disk, {
     cwd,
@@ -83,23 +84,13 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       return { sizeBytes, modifiedMs, mode };
     },
 
-    async readFile(target, { maxBytes = maxReadBytes, signal } = {}) {
-      expectKind(target, "file");
-      const read = await disk
-        .read(target.path, target.identity, { maxBytes, signal })
-        .catch((error: unknown) => failed(target, error));
-      return allowed(target, read);
+    async readFile(target, options) {
+      const read = await readIf(target, () => true, options);
+      if (!read) throw changed(target);
+      return read;
     },
 
-    async readIf(target, isWanted, { maxBytes = maxReadBytes, signal } = {}) {
-      expectKind(target, "file");
-      const isTold = (bytes: Uint8Array) => isPrivateKey(bytes) || isWanted(bytes);
-      const bulk = await disk.inBulk(target);
-      const read = await bulk
-        .readIf(target.path, target.identity, { maxBytes, signal, isWanted: isTold })
-        .catch((error: unknown) => failed(target, error));
-      return read === "unwanted" ? undefined : allowed(target, read);
-    },
+    readIf,
 
     async modifiedTimes(target) {
       expectKind(target, "directory");
@@ -159,15 +150,30 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     return intent === "write" ? writing.resolve(input) : resolveRead(input);
   }
 
+  async function readIf(
+    target: Target,
+    isWanted: (bytes: Uint8Array) => boolean,
+    { maxBytes = maxReadBytes, signal }: { maxBytes?: number; signal?: AbortSignal | undefined } = {},
+  ): Promise<DiskRead | undefined> {
+    expectKind(target, "file");
+    const isTold = (bytes: Uint8Array) => isPrivateKey(bytes) || isWanted(bytes);
+    const bulk = await disk.inBulk(target);
+    const read = await bulk
+      .readIf(target.path, target.identity, { maxBytes, signal, isWanted: isTold })
+      .catch((error: unknown) => failed(target, error));
+    return read === "unwanted" ? undefined : allowed(target, read);
+  }
+
   async function resolveRead(input: string, { isAtOnce = false } = {}): Promise<Target> {
     const policy = readPolicy();
     for (const path of spellings(input, { cwd, home })) {
       refuseDenied(path, await denial(path, policy));
       const own = isAtOnce ? disk.findOwn(path) : undefined; // else the slow way says why
-      const canonical = own?.path ?? (await disk.realpath(path).catch((error: unknown) => missing(path, error)));
+      const eyes = own ? disk : await eyesFor(path);
+      const canonical = own?.path ?? (await eyes.realpath(path).catch((error: unknown) => missing(path, error)));
       if (canonical === undefined) continue;
       if (canonical !== path) refuseDenied(path, await denial(canonical, policy));
-      const stat = own ?? (await disk.lstat(canonical).catch((error: unknown) => missing(path, error)));
+      const stat = own ?? (await eyes.lstat(canonical).catch((error: unknown) => missing(path, error)));
       if (stat === undefined) continue;
       const found = target({ path, canonical, stat, credential: policy.credential });
       const mayBeSecret = isSecret(path) || (canonical !== path && isSecret(canonical));
@@ -175,6 +181,12 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
       return found;
     }
     throw new GalleyError("not_found", `Path ${quoted(input)} not found`);
+  }
+
+  /** In the session's directory a single file is looked at as a search there would do it. */
+  async function eyesFor(path: string): Promise<Pick<Disk, "realpath" | "lstat">> {
+    here ??= disk.findOwn(cwd);
+    return here && isWithin(path, cwd) ? disk.inBulk(here) : disk;
   }
 
   /** Whether a search may come across a file. */

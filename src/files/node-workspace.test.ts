@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { createWorkspace } from "./create-workspace.js";
+import { oneByOne } from "./disk/disk.js";
 import { nodeDisk } from "./disk/node-disk.js";
 import { createNodeWorkspace } from "./node-workspace.js";
 import type { Workspace } from "./workspace.js";
@@ -111,11 +112,11 @@ it("refuses what the credential file leads to, from the moment it is there", asy
 it("knows a working directory in another user's home by both names", async () => {
   const canonical = (path: string) => path.replace(cwd, "/home/somebody/project");
   const back = (path: string) => path.replace("/home/somebody/project", cwd);
-  const disk = {
+  const disk = oneByOne({
     ...nodeDisk,
     realpath: async (path: string) => canonical(await nodeDisk.realpath(back(path))),
     lstat: (path: string) => nodeDisk.lstat(back(path)),
-  };
+  });
   const linked = createWorkspace(disk, { cwd, home, agentDir: join(home, ".galley/agent") });
   await writeFile(join(cwd, "a"), "a");
   for (const name of ["a", "/home/somebody/project/a"])

@@ -44,7 +44,7 @@ async function outcomeOf(run: CallRun, finished: FinishedCall, batch: AbortSigna
   } finally {
     link.release();
   }
-  return afterwards(execution, masked(run, outcome));
+  return afterwards(execution, outcome);
 }
 
 /** Neither the model nor a hook, an event or the record sees a secret that a tool came across. */
@@ -230,11 +230,12 @@ async function afterwards(execution: Execution, outcome: ToolResult): Promise<To
   const { run, tool, call, args } = execution;
   const { signal: stop, clock, hooks, mask = noMask } = run.context;
   if (!hooks.afterToolCall) return outcome;
+  const seen = masked(run, outcome);
   try {
-    const instead = () => unreleased(execution, outcome);
+    const instead = () => unreleased(execution, seen);
     // Before the call a hook may change the arguments and sees them as they are; now they are only told.
     const told = mask.isActive ? maskDeep(args, mask.mask) : args;
-    const released = hooks.afterToolCall(call, outcome, { tool, args: told });
+    const released = hooks.afterToolCall(call, seen, { tool, args: told });
     return normalize(run, call.name, await withGrace(released, { stop, clock, graceMs: hookGraceMs, instead }));
   } catch (error) {
     return failure(messageOf(error));

@@ -85,20 +85,20 @@ describe("runToolCalls", () => {
     expect((await batch).results).toHaveLength(6);
   });
 
-  it("runs calls of one tool together, eight at a time in call order, and apart from all others", async () => {
-    const many = Array.from({ length: 10 }, (_, index) => `t${index}`);
+  it("runs calls of one tool together, 32 at a time in call order, and apart from all others", async () => {
+    const many = Array.from({ length: 34 }, (_, index) => `t${index}`);
     const { started, end, batch } = open(["s1", ...many, "s2", "x1"]);
     await quiet();
     expect(started).toEqual(["s1"]);
     await end("s1");
-    expect(started).toEqual(["s1", ...many.slice(0, 8)]);
+    expect(started).toEqual(["s1", ...many.slice(0, 32)]);
     await end("t5");
-    expect(started).toEqual(["s1", ...many.slice(0, 9)]);
+    expect(started).toEqual(["s1", ...many.slice(0, 33)]);
     await end("t0");
     expect(started).toEqual(["s1", ...many]);
-    for (const id of many.slice(0, 9)) await end(id);
+    for (const id of many.slice(0, 33)) await end(id);
     expect(started).toEqual(["s1", ...many]);
-    await end("t9");
+    await end("t33");
     expect(started).toEqual(["s1", ...many, "s2"]);
     await end("s2");
     expect(started.at(-1)).toBe("x1");

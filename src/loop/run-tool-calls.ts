@@ -47,7 +47,7 @@ export async function runToolCalls(run: Run, calls: readonly FinishedCall[]): Pr
 }
 
 /** At the same time, of one tool. */
-const maxTogether = 8;
+const maxTogether = 32;
 
 /** Calls that follow each other and have the same name run at the same time, `width` of them. */
 function groupOf(tool: AnyTool | undefined, index: number): { name: string; width: number } {

@@ -31,7 +31,7 @@ const parameters = {
             },
           },
           multi: { type: "boolean", description: "Several may be chosen" },
-          recommended: { type: "integer", minimum: 0, description: "Index; used if the user does not answer" },
+          recommended: { type: "integer", minimum: 0, description: "Index, used without an answer" },
         },
         required: ["id", "question", "options"],
       },

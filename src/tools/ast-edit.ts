@@ -37,9 +37,9 @@ const parameters = {
       items: { type: "string" },
       description: "Files, directories or globs",
     },
-    glob: { type: "string", description: "Extra filter below paths" },
-    lang: { type: "string", description: "If the file ending does not tell" },
-    sel: { type: "string", description: "Node kind to match; pat is then its context" },
+    glob: { type: "string", description: "Filter below paths" },
+    lang: { type: "string", description: "For unusual file endings" },
+    sel: { type: "string", description: "Node kind to match within pat" },
     limit: { type: "number", description: "Most replacements" },
   },
   required: ["ops"],
@@ -63,8 +63,7 @@ export function createAstEdit(deps: AstEditDeps): AgentTool<AstEditParams> {
   return {
     name: "ast_edit",
     label: "AST Edit",
-    description:
-      "Preview a structural code rewrite (ast-grep): $NAME matches one node, $$$NAME any number. Staged, not written: see resolve.",
+    description: "Preview a rewrite of code by structure (ast-grep patterns). Staged, not written: see resolve.",
     parameters,
     approval: "write",
     deferrable: true,

@@ -31,7 +31,7 @@ const parameters = {
     escalate: {
       type: "string",
       maxLength: 2000,
-      description: "Why it must run outside the sandbox; the user is asked",
+      description: "Why it must run outside the sandbox; asks the user",
     },
   },
   required: ["command"],

@@ -41,7 +41,7 @@ export function createFind(
     name: "find",
     aliases: ["glob"],
     label: "Find",
-    description: "Find files and directories by glob, newest first. Ignored files are skipped.",
+    description: "Find files and directories by glob, newest first; skips ignored ones.",
     parameters,
     approval: "read",
     prepareArguments,

@@ -24,7 +24,7 @@ const parameters = {
     pre: { type: "number", description: "Lines before" },
     post: { type: "number", description: "Lines after" },
     multiline: { type: "boolean" },
-    gitignore: { type: "boolean", description: "false: search ignored files too" },
+    gitignore: { type: "boolean", description: "false: ignored files too" },
     limit: { type: "number", description: "Most matches (20)" },
     offset: { type: "number", description: "Matches to skip" },
   },
@@ -37,7 +37,7 @@ export function createGrep(deps: SearchDeps): AgentTool<GrepParams> {
   return {
     name: "grep",
     label: "Grep",
-    description: "Search files with a regular expression (ripgrep). Ignored and binary files are skipped.",
+    description: "Search files by regular expression (ripgrep); skips ignored and binary files.",
     parameters,
     approval: "read",
     prepareArguments: prepareGrep,

@@ -25,7 +25,7 @@ export function createLs(workspace: Workspace): AgentTool<LsParams> {
   return {
     name: "ls",
     label: "List",
-    description: "List the names in a directory, hidden ones included; directories end in /.",
+    description: "List a directory, hidden names included; directories end in /.",
     parameters,
     approval: "read",
     async execute(_toolCallId, { path = ".", limit }, signal) {

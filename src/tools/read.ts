@@ -47,7 +47,7 @@ export function createRead(workspace: Workspace, options: ReadOptions = {}): Age
   return {
     name: "read",
     label: "Read",
-    description: "Read a text file (first 300 lines unless sel is given), an image, or list a directory.",
+    description: "Read a text file (300 lines without sel) or an image, or list a directory.",
     parameters,
     approval: "read",
     prepareArguments,

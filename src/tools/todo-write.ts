@@ -90,7 +90,7 @@ export function createTodoWrite({ store, storage }: TodoWriteOptions): AgentTool
   return {
     name: "todo_write",
     label: "Todo",
-    description: "Keep a list of tasks in phases. One task is in_progress; complete it as soon as it is done.",
+    description: "Keep a task list in phases. One task is in_progress; complete it once it is done.",
     parameters,
     published: shown(parameters),
     concurrency: "exclusive",

@@ -1,35 +1,27 @@
-// One line of a session file in, its objects out. A damaged line gives what can be saved of it.
+// One line of a session file in, its object out. A damaged line gives what can be saved of it.
 
-import { isUtf8 } from "node:buffer";
 import { isObject, type JsonObject } from "../../base/json.js";
 import { maxNesting, type TypedObject } from "../../base/ndjson.js";
 import type { SessionEntry } from "../../protocol/entries.js";
+import type { Line } from "./split-lines.js";
 
 export const maxLineBytes = 8 * 1024 * 1024;
 
 export type LineProblem = "malformed" | "fused" | "bad_utf8";
 
-export interface ParsedLine {
-  readonly values: readonly TypedObject[];
-  /** The exact text of its one object, where that has to be kept. */
-  readonly original?: string | undefined;
-  readonly problem?: LineProblem;
-}
-
-/** `isPart` tells whether an object found inside a damaged line is a line of its own. */
-export function parseLine(line: Buffer, isPart: (value: TypedObject) => boolean): ParsedLine {
-  const text = line.toString("utf8");
-  const parsed = parseText(text);
+/** What can be saved of a line that is no object; `isPart` tells whether one found inside it is a line of its own. */
+export function salvage(
+  text: string,
+  damaged: Line["damaged"],
+  isPart: (value: TypedObject) => boolean,
+): { values: readonly TypedObject[]; problem?: LineProblem } {
   // One damaged byte is no reason to lose the message: it is read with a replacement character.
-  if (parsed && !isUtf8(line)) return { values: [parsed.value], problem: "bad_utf8" };
-  if (parsed) return { values: [parsed.value], original: originalOf(parsed, text) };
-  if (line.toString("latin1").trim() === "") return { values: [] };
-  const values = partsOf(line, isPart);
+  const parsed = damaged && parseText(text);
+  if (parsed) return { values: [parsed.value], problem: "bad_utf8" };
+  const bytes = damaged ?? Buffer.from(text);
+  if (bytes.toString("latin1").trim() === "") return { values: [] };
+  const values = partsOf(bytes, isPart);
   return { values, problem: values.length > 0 ? "fused" : "malformed" };
-}
-
-export function parseObject(line: Buffer): TypedObject | undefined {
-  return parseText(line.toString("utf8"))?.value;
 }
 
 interface ParsedText {
@@ -39,7 +31,7 @@ interface ParsedText {
 }
 
 /** Parsed before it is checked, which is faster; the length of a line is bounded already. */
-function parseText(text: string): ParsedText | undefined {
+export function parseText(text: string): ParsedText | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (!isObject(value) || typeof value.type !== "string") return undefined;
@@ -94,11 +86,12 @@ const ownTypes: ReadonlySet<string> = new Set<SessionEntry["type"]>([
   "prune",
 ]);
 
-/** For an entry type that we do not know, and for an entry that we would not write again as it was read. */
-function originalOf({ value, isExact }: ParsedText, text: string): string | undefined {
+/** The exact text of an entry type that we do not know, and of an entry that we would not write again as it was read. */
+export function originalOf({ value, isExact }: ParsedText, text: string): string | undefined {
   const line = text.endsWith("\r") ? text.slice(0, -1) : text;
   const isOurs = ownTypes.has(value.type) && typeof value.timestamp === "string";
-  return isOurs && (isExact || JSON.stringify(value) === line) ? undefined : line;
+  // A copy: what is cut from a text keeps all of it.
+  return isOurs && (isExact || JSON.stringify(value) === line) ? undefined : Buffer.from(line).toString();
 }
 
 /**
@@ -112,7 +105,7 @@ function partsOf(line: Buffer, isPart: (value: TypedObject) => boolean): TypedOb
   for (let end = line.length; end > 0 && budget > 0; ) {
     let isFound = false;
     for (let start = line.indexOf(opening); start !== -1 && start < end && budget > 0 && !isFound; ) {
-      const part = parseObject(line.subarray(start, end));
+      const part = parseText(line.toString("utf8", start, end))?.value;
       isFound = part !== undefined && isPart(part);
       if (part && isFound) {
         parts.unshift(part);

@@ -240,9 +240,9 @@ describe("bad lines in the middle (S-3)", () => {
   it("takes a line of just the cap and not one byte more", () => {
     const taken: (number | undefined)[] = [];
     const reader = new LineSplitter(10);
-    reader.push(Buffer.from("0123456789\n0123456789x\n01"), ({ content }) => taken.push(content?.length));
-    reader.push(Buffer.from("23456789\n01234567"), ({ content }) => taken.push(content?.length));
-    reader.push(Buffer.from("89x\n"), ({ content }) => taken.push(content?.length));
+    reader.push(Buffer.from("0123456789\n0123456789x\n01"), ({ text }) => taken.push(text?.length));
+    reader.push(Buffer.from("23456789\n01234567"), ({ text }) => taken.push(text?.length));
+    reader.push(Buffer.from("89x\n"), ({ text }) => taken.push(text?.length));
     expect(taken).toEqual([10, undefined, 10, undefined]);
   });
 

@@ -6,7 +6,7 @@ import type { TypedObject } from "../../base/ndjson.js";
 import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
 import { type LinkProblem, linkEntries } from "./link-entries.js";
 import { currentVersion, migrateEntries } from "./migrate-entries.js";
-import { type LineProblem, maxLineBytes, parseLine, parseObject } from "./parse-line.js";
+import { type LineProblem, maxLineBytes, originalOf, parseText, salvage } from "./parse-line.js";
 import { type Line, LineSplitter } from "./split-lines.js";
 
 export type ReadProblemKind = LineProblem | "oversized" | "extra_header" | LinkProblem;
@@ -68,8 +68,8 @@ export class SessionReader {
     const { length } = this.#lines;
     const rest = this.#lines.rest();
     // A torn line cannot be a complete object: what parses has only lost its LF.
-    const isWhole = rest.content !== undefined && parseObject(rest.content) !== undefined;
-    if (isWhole) this.#take({ content: rest.content, number: rest.number });
+    const isWhole = rest.text !== undefined && parseText(rest.text) !== undefined;
+    if (isWhole) this.#take(rest);
     if (!this.#header) throw this.#refusal();
     const header = this.#header as TypedObject as SessionHeader;
     const migrated = migrateEntries(this.#version, this.#entries, this.#lineOf);
@@ -95,19 +95,26 @@ export class SessionReader {
     };
   }
 
-  #take({ content, number }: Line): void {
-    if (content === undefined) {
+  #take({ text, damaged, number }: Line): void {
+    if (text === undefined) {
       if (!this.#header) throw this.#refusal();
       return this.#report("oversized", number);
     }
-    const found = parseLine(number === 0 ? withoutMark(content) : content, (value) => this.#isPart(value));
-    if (found.problem) this.#report(found.problem, number);
-    for (const value of found.values) {
-      if (!this.#header) this.#open(value);
-      else if (value.type === "session") this.#report("extra_header", number);
-      else this.#add(value, number, found.original);
-    }
+    const line = number === 0 && text.startsWith(byteOrderMark) ? text.slice(1) : text;
+    const parsed = damaged ? undefined : parseText(line);
+    if (parsed) return this.#takeValue(parsed.value, number, originalOf(parsed, line));
+    const { values, problem } = salvage(line, damaged, this.#isPart);
+    if (problem) this.#report(problem, number);
+    for (const value of values) this.#takeValue(value, number, undefined);
     if (!this.#header) throw this.#refusal();
+  }
+
+  #takeValue(value: TypedObject, number: number, original: string | undefined): void {
+    if (!this.#header) return this.#open(value);
+    if (value.type === "session") return this.#report("extra_header", number);
+    this.#entries.push(value);
+    this.#lineOf.push(number);
+    if (original !== undefined) this.#originals.set(value, original);
   }
 
   #open(value: TypedObject): void {
@@ -121,19 +128,13 @@ export class SessionReader {
     this.#version = versionProblem(version) === undefined ? (version as number) : currentVersion;
   }
 
-  #add(value: TypedObject, number: number, original: string | undefined): void {
-    this.#entries.push(value);
-    this.#lineOf.push(number);
-    if (original !== undefined) this.#originals.set(value, original);
-  }
-
   /** Whether an object found inside a damaged line is a line of its own, and not a piece of one. */
-  #isPart(value: TypedObject): boolean {
+  readonly #isPart = (value: TypedObject): boolean => {
     if (value.type === "session") return !this.#header;
     if (typeof value.timestamp !== "string") return false;
     const { id, parentId } = value;
     return this.#version < 2 || (typeof id === "string" && (parentId === null || typeof parentId === "string"));
-  }
+  };
 
   #report(kind: ReadProblemKind, line: number): void {
     this.#problemCount++;
@@ -145,8 +146,4 @@ export class SessionReader {
   }
 }
 
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
-
-function withoutMark(content: Buffer): Buffer {
-  return content.subarray(0, 3).equals(byteOrderMark) ? content.subarray(3) : content;
-}
+const byteOrderMark = "\ufeff";

@@ -1,11 +1,15 @@
-// Cuts the bytes of a session file into lines. A line that is too long is dropped as it comes, so that its length costs
-// no memory.
+// Cuts the bytes of a session file into lines and decodes them, as many at once as there are. A line that is too long is
+// dropped as it comes, so that its length costs no memory.
+
+import { isUtf8 } from "node:buffer";
 
 const LF = 0x0a;
 
 export interface Line {
   /** Without its LF; undefined when the line was too long to hold. */
-  readonly content: Buffer | undefined;
+  readonly text: string | undefined;
+  /** What the text was made of, where that is no UTF-8: the text has replacement characters. */
+  readonly damaged?: Buffer | undefined;
   /** Counted from 0. */
   readonly number: number;
 }
@@ -26,19 +30,37 @@ export class LineSplitter {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.length += bytes.length;
     let start = 0;
-    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      const content = this.#finish(bytes.subarray(start, end));
-      start = end + 1;
-      take({ content, number: this.#number++ });
+    if (this.#bytes > 0) {
+      start = bytes.indexOf(LF) + 1;
+      if (start > 0) take(this.#finish(bytes.subarray(0, start - 1)));
     }
-    if (start < bytes.length) this.#keep(bytes.subarray(start));
+    const end = bytes.lastIndexOf(LF) + 1;
+    if (start < end) this.#takeLines(bytes.subarray(start, end - 1), take);
+    if (end < bytes.length) this.#keep(bytes.subarray(end));
   }
 
   /** What stands behind the last LF. */
   rest(): Line & { bytes: number } {
     const bytes = this.#bytes;
-    const content = bytes === 0 ? undefined : this.#finish(Buffer.alloc(0));
-    return { content, number: this.#number, bytes };
+    return bytes === 0 ? { text: undefined, number: this.#number, bytes } : { ...this.#finish(noBytes), bytes };
+  }
+
+  /** Whole lines with an LF between them. One call decodes all: a call for each costs more than its bytes. */
+  #takeLines(bytes: Buffer, take: (line: Line) => void): void {
+    let start = 0;
+    if (bytes.length > this.#maxBytes || !isUtf8(bytes)) {
+      for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+        take(this.#finish(bytes.subarray(start, end)));
+        start = end + 1;
+      }
+      return take(this.#finish(bytes.subarray(start)));
+    }
+    const text = bytes.toString("utf8");
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      take({ text: text.slice(start, end), number: this.#number++ });
+      start = end + 1;
+    }
+    take({ text: text.slice(start), number: this.#number++ });
   }
 
   #keep(piece: Buffer): void {
@@ -51,15 +73,18 @@ export class LineSplitter {
     if (!this.isDiscarding) this.#pieces.push(Buffer.from(piece));
   }
 
-  #finish(piece: Buffer): Buffer | undefined {
-    const isAlone = this.#bytes === 0;
-    if (isAlone) this.#bytes = piece.length;
-    else this.#keep(piece);
-    const isTooLong = this.#bytes > this.#maxBytes;
-    const content = isTooLong ? undefined : isAlone ? piece : Buffer.concat(this.#pieces);
+  #finish(piece: Buffer): Line {
+    this.#keep(piece);
+    const whole = this.isDiscarding ? undefined : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#bytes = 0;
     this.isDiscarding = false;
-    return content;
+    return {
+      text: whole?.toString("utf8"),
+      damaged: whole && !isUtf8(whole) ? whole : undefined,
+      number: this.#number++,
+    };
   }
 }
+
+const noBytes = Buffer.alloc(0);

@@ -112,8 +112,8 @@ async function lookInto(path: string, now: number, found: Findings): Promise<voi
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);
       hashes.push(chunk);
-      lines?.push(chunk, ({ content }) => {
-        if (content?.includes(pendingType)) notePlan(content, now, plans);
+      lines?.push(chunk, ({ text }) => {
+        if (text?.includes(pendingType)) notePlan(text, now, plans);
       });
     }
   } finally {
@@ -123,7 +123,7 @@ async function lookInto(path: string, now: number, found: Findings): Promise<voi
     if (isSettled) for (const name of names) found.settledPlans.push(join(artifactDirectory(path), name));
 }
 
-const pendingType = Buffer.from('"pending_action"');
+const pendingType = '"pending_action"';
 const maxPendingLineBytes = 1024 * 1024;
 
 /** The artifacts of one pending action: its plan, and what later revisions changed. */
@@ -133,8 +133,8 @@ interface KnownPlan {
 }
 
 /** The last word on a plan counts: one that was staged again is wanted again. */
-function notePlan(line: Buffer, now: number, plans: Map<string, KnownPlan>): void {
-  const parsed = parseRecord(line);
+function notePlan(line: string, now: number, plans: Map<string, KnownPlan>): void {
+  const parsed = parseRecord(Buffer.from(line));
   if (!parsed?.ok || parsed.value.customType !== "pending_action" || !isObject(parsed.value.data)) return;
   const { event, id, planRef } = parsed.value.data;
   if (typeof id !== "string" || !/^[\w-]+$/.test(id)) return;

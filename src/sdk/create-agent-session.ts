@@ -73,7 +73,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const { sandbox } = confined;
   const prompt = await createSystemPrompt(options, environment, { ...access, mode, sandbox });
   const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));
-  const opened = await openRecords(options, environment, access.workspace);
+  const opened = await openRecords(options, environment);
   const given = await sortGivenTools(options.customTools ?? []);
   const tools = new SessionTools(
     { environment, access, mode, confined, changes, given, permit, dialogs: user?.dialogs },
@@ -151,16 +151,12 @@ async function watchedChanges({ onFilesWritten }: CreateAgentSessionOptions, cha
 async function openRecords(
   options: CreateAgentSessionOptions,
   { cwd, agentDir, clock, ids, log, env, settings, secrets: mask }: SessionEnvironment,
-  workspace: Workspace,
 ): Promise<ChosenRecord> {
   const directory = sessionDirectory(options.sessionDir, { cwd, env, settings });
   const { persist = false, sessionManager } = options;
   const usual: Resume | undefined = persist && settings.get("autoResume") ? { kind: "continue" } : undefined;
   const resume = sessionManager ? undefined : (options.resume ?? usual);
-  const opened = await chooseRecord(
-    { cwd, agentDir, clock, ids, log, directory, mask },
-    { persist, resume, checkNewPlace: (path) => workspace.resolve(path, "write") },
-  );
+  const opened = await chooseRecord({ cwd, agentDir, clock, ids, log, directory, mask }, { persist, resume });
   return sessionManager ? { ...opened, record: sessionManager } : opened;
 }
 
@@ -301,7 +297,6 @@ function workOf(
 ): Pick<AgentSessionDeps, "readMentions" | "runBash" | "runProgram" | "exportPage" | "release"> {
   const { cwd, log, settings, env } = environment;
   const { workspace, processes } = access;
-  const isHostWorkspace = options.workspace !== undefined;
   return {
     readMentions: async (text) =>
       (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
@@ -324,7 +319,8 @@ function workOf(
       (await import("./exec/run-program.js")).runProgram(request, { processes, confinement: confined.commands, cwd }),
     exportPage: async (source, outputPath) =>
       (await import("./export-page.js")).exportPage(source, {
-        ...{ outputPath, workspace, isHostWorkspace, redact: environment.secrets.mask },
+        ...{ outputPath, cwd, home: environment.home, redact: environment.secrets.mask },
+        hostWorkspace: options.workspace,
       }),
     release: async (modulesMs) => {
       await extensions?.shutdown(modulesMs);

@@ -43,6 +43,17 @@ describe("nothing is set up", () => {
     },
   );
 
+  it("a model that is set up afterwards goes on with the conversation, and one line says so", async () => {
+    expect((await rig.galley(["-p", "help"])).code).toBe(0);
+    const outcome = await rig.withModel([openAi.text("A model speaks.")], ["-p", "-c", "go on"]);
+    expect([outcome.code, outcome.stdout]).toEqual([0, "A model speaks.\n"]);
+    expect(outcome.stderr).toContain(
+      "galley/planner answered until now, acme/scripted answers from here on. To keep it: --model galley/planner\n",
+    );
+    const { stdout, stderr } = await rig.withModel([openAi.text("Again.")], ["-p", "-c", "go on"]);
+    expect([stdout, stderr]).toEqual(["Again.\n", expect.not.stringContaining("planner")]);
+  });
+
   it("a token that other programs use is no model", async () => {
     const env = { GITHUB_TOKEN: "x", GH_TOKEN: "x" };
     expect((await rig.galley(["-p", "show note.txt"], { env })).code).toBe(0);

@@ -60,6 +60,29 @@ describe("nothing is set up", () => {
   });
 });
 
+describe("a key that the service refuses", () => {
+  it.each([
+    [
+      "apiKey: $ZEBRA_API_KEY",
+      "The key from ZEBRA_API_KEY was refused by URL. Check it; zebra is described in models.yml.",
+    ],
+    ["auth: none", "No key is set for zebra. Set  apiKey  for it in models.yml"],
+    [
+      "auth: none, headers: { Authorization: Bearer zz }",
+      "URL refused the headers that models.yml has for zebra. Check them.",
+    ],
+  ])("is told with provider, source and next step (%s)", async (line, sentence) => {
+    const server = await startScriptedServer([{ status: 401, body: '{"error":{"message":"Invalid API key"}}' }]);
+    const { url } = server;
+    rig.models(
+      `providers:\n  zebra: { baseUrl: "${url}/v1", api: openai-completions, ${line}, models: [{ id: m }] }\n`,
+    );
+    const { code, stderr } = await rig.galley(["-p", "go"], { env: { ZEBRA_API_KEY: "zz0123456789" } });
+    await server.close();
+    expect([code, stderr]).toEqual([7, `galley: HTTP 401: Invalid API key. ${sentence.replace("URL", url)}\n`]);
+  });
+});
+
 describe("something is set up that cannot be used", () => {
   it("a missing key: 7, with what is missing and two commands", async () => {
     rig.models(keyless);

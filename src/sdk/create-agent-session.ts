@@ -214,7 +214,8 @@ function createExtensionManager(
     ...(options.components ? { tui: options.components } : {}),
     ai: async () => (await import("./extensions/model-functions.js")).modelFunctions({ models: source, stream, clock }),
   };
-  const mode = options.mode ?? "print";
+  // Published modules show their own views only in what they know as a terminal.
+  const mode = options.mode === "interactive" && options.ui?.custom ? "tui" : (options.mode ?? "print");
   const shutdown = () => options.onShutdownRequest?.();
   const deps = {
     ...environment,

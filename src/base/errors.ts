@@ -21,6 +21,7 @@ export type ErrorCode =
   | "protected" // an apply would change protected paths without the user's word; `details.files` names them
   | "revision_mismatch" // the pending action is not as the caller saw it
   | "script_mismatch" // a scripted model or server was asked for something else
+  | "session_missing" // there is no session file at the path
   | "session_busy" // the conversation is changing, and the answer would not hold
   | "stale_cursor" // the list that a page belongs to has changed
   | "stale_preview" // files changed since they were previewed; `details.files` names them where they are known

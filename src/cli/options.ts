@@ -92,7 +92,7 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "access", value: "MODE", help: "read-only, stage, workspace or full: what the agent may do" },
   { name: "stage", help: "stage every change for review, those of commands too: --access stage" },
   { name: "auto", help: "write when a tool says so, and let the model decide its previews: --access workspace" },
-  { name: "allow-exec", help: "allow commands while staging" },
+  { name: "allow-exec", help: "run commands on the disk where they cannot be staged" },
   { name: "yes", help: "apply what is pending at the end" },
   { name: "export", value: "FILE|ID [OUT]", help: "write a session as an HTML page and exit" },
 ];

@@ -27,7 +27,15 @@ export async function promptsOf(
   { cwd, further = [] }: { cwd: string; further?: readonly string[] },
 ): Promise<Prompt[]> {
   const files = words.filter((word) => word.startsWith("@")).map((word) => readAttachment(resolve(cwd, word.slice(1))));
-  const said = words.filter((word) => !word.startsWith("@")).join(" ");
+  const first = words.findIndex((word) => !word.startsWith("@"));
+  // Files before the first word are only attached; a name within the sentence is part of it.
+  const said =
+    first < 0
+      ? ""
+      : words
+          .slice(first)
+          .map((word) => word.replace(/^@/, ""))
+          .join(" ");
   const piped = process.stdin.isTTY ? "" : await readInput();
   const parts = [piped.trim(), ...files.map((file) => file.text), said].filter((part) => part.trim() !== "");
   if (parts.length === 0 && further.length === 0)

@@ -100,7 +100,7 @@ function budgetOf({ options }: CommandLine): Pick<CreateAgentSessionOptions, "bu
 
 const wholeLimit = { form: /^\d{1,12}$/, expectation: "a whole number from 1" };
 const limitOptions = {
-  "max-cost": { name: "maxCost", form: /^\d{1,6}(\.\d{1,4})?$/, expectation: "dollars above 0, as in 0.50" },
+  "max-cost": { name: "maxCost", form: /^\d{1,6}(\.\d{1,9})?$/, expectation: "dollars above 0, as in 0.50" },
   "max-turns": { name: "maxTurns", ...wholeLimit },
   "max-tokens": { name: "maxTokens", ...wholeLimit },
 };

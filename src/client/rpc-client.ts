@@ -121,6 +121,7 @@ export class RpcClient extends RpcEvents {
       await this.start();
       return sessionFile !== undefined && !(await this.switchSession(sessionFile)).cancelled;
     } catch (error) {
+      if (error instanceof RpcError && error.code === "session_missing") return false; // nothing was said in it
       this.#sessionFile = sessionFile; // for the next attempt
       throw error;
     }

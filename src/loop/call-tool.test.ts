@@ -250,15 +250,23 @@ describe("what a tool returns", () => {
 
   it.each<[string, unknown, unknown]>([
     ["a string", "text", { content: [{ type: "text", text: "text" }] }],
-    ["nothing", undefined, { content: [] }],
     ["no content", { details: { n: 1 } }, { content: [], details: { n: 1 } }],
     ["text as content", { content: "text" }, { content: [{ type: "text", text: "text" }] }],
     ["an error with text as content", { content: "no", isError: true, details: 7 }, { ...failed("no"), details: 7 }],
     ["strings as blocks", { content: ["a", "b"] }, { content: ["a", "b"].map((text) => ({ type: "text", text })) }],
-    ["unknown blocks", { content: [{ type: "video" }, null, { type: "text" }] }, { content: [] }],
+    ["blocks of which one is known", { content: [{ type: "video" }, "a"] }, { content: [{ type: "text", text: "a" }] }],
   ])("is made usable, with a warning: %s", async (_name, value, result) => {
     expect(await returns(value)).toEqual({ result, warnings: 1 });
   });
+
+  it.each([undefined, null, 7, { a: 1 }, { content: [{ type: "video" }, null, { type: "text" }] }])(
+    "is an error that names the fault: %j",
+    async (value) => {
+      const { result } = await returns(value);
+      expect(result.isError).toBe(true);
+      expect(JSON.stringify(result.content)).toContain('Tool \\"work\\" returned ');
+    },
+  );
 
   it("passes the hook behind, which may rewrite it", async () => {
     const hooks: ToolHooks = {

@@ -162,7 +162,12 @@ async function execute(execution: Execution): Promise<ToolResult> {
   const work = (async () =>
     tool.execute(call.id, args as never, tool.nonAbortable ? undefined : stop, onUpdate, toolContext))();
   const outcome = work.then(
-    (result) => normalize(run, tool.name, result, tool.givesAway),
+    (result) => {
+      const fault = faultOf(result);
+      return fault === undefined
+        ? normalize(run, tool.name, result, tool.givesAway)
+        : failure(`Tool "${tool.name}" returned ${fault}. ${resultShape}`);
+    },
     (error: unknown) => {
       // A tool that stops for a queued message has no outcome of its own; one that stops without a reason has failed.
       if (stop.aborted && !signal.aborted && !tool.nonAbortable)
@@ -253,7 +258,26 @@ function failure(text: string): ToolResult {
   return { content: [{ type: "text", text: stripEscapes(text) }], details: {}, isError: true };
 }
 
-/** Tools of extensions may return anything; the loop uses what is valid. */
+const resultShape =
+  'It may have done its work. A result is an object with "content", a list of blocks {type: "text", text} or ' +
+  '{type: "image", data, mimeType}.';
+
+/** What a model must not take for an empty answer. A text alone is one, and so is a list with one usable block. */
+function faultOf(result: unknown): string | undefined {
+  if (typeof result === "string") return undefined;
+  if (!isObject(result)) return Array.isArray(result) ? "a list" : String(JSON.stringify(result));
+  const { content } = result;
+  if (content === undefined && ("details" in result || "isError" in result)) return undefined;
+  if (typeof content === "string" || isInputContent(content)) return undefined;
+  if (!Array.isArray(content)) {
+    const names = Object.keys(result).slice(0, 8).join(", ");
+    return `an object without a list "content"${names && ` (it has: ${names})`}`;
+  }
+  if (content.length === 0 || content.some((block) => isInputContent(asBlock(block)))) return undefined;
+  return `no block that can be used (the first: ${(JSON.stringify(content[0]) ?? "undefined").slice(0, 100)})`;
+}
+
+/** Of a list of blocks, what is valid. */
 function normalize(run: CallRun, toolName: string, value: unknown, isOurs = false): ToolResult {
   const { content, details, isError, isWarning, terminate }: JsonObject = isObject(value) ? value : { content: value };
   if (!Array.isArray(content) || !content.every(isInputContent))

@@ -25,12 +25,11 @@ export function createRecordInMemory(options: InMemoryOptions, origin: Origin = 
   return new SessionRecord({ header: newHeader(options, origin) }, { kind: "memory", options });
 }
 
-/** Throws `file_refused` for a file that is no session and `not_found` for a missing one; neither is touched. */
+/** Throws `file_refused` for a file that is no session and `session_missing` where none is; neither is touched. */
 export async function openRecord(path: string, options: RecordOptions, how: OpenOptions = {}): Promise<SessionRecord> {
   const loaded = await loadSession(resolve(path), { ...loadOptions(options), ...how });
   if (loaded.kind === "absent") {
-    if (how.ifMissing === "fail" && !loaded.exists) throw new GalleyError("not_found", `File not found: ${path}`);
-    if (!directoriesOf(options).isForSessions(loaded.path)) await how.checkNewPlace?.(loaded.path);
+    if (how.ifMissing === "fail" && !loaded.exists) throw new GalleyError("session_missing", `File not found: ${path}`);
     return createRecord(options, {}, loaded.path);
   }
   const warnings = [...loaded.warnings, ...(loaded.readOnly ? [loaded.readOnly.text] : [])];
@@ -53,7 +52,7 @@ export async function continueRecent(
       if (isInMemory) return await copyRecordInMemory(path, options);
       return await openRecord(path, options, { ifMissing: "fail" });
     } catch (error) {
-      if (!GalleyError.is(error, "not_found")) log.warn(`cannot continue ${path}: ${messageOf(error)}`);
+      if (!GalleyError.is(error, "session_missing")) log.warn(`cannot continue ${path}: ${messageOf(error)}`);
     }
   }
   if (ifNone === "fail") throw new GalleyError("usage", "There is no session to continue in this project.");

@@ -49,8 +49,6 @@ export type RecordStorage =
 export interface OpenOptions {
   /** Whether a missing file becomes a new session there, or is an error. */
   readonly ifMissing?: "create" | "fail";
-  /** Asked before a new session is put outside of the session directories; throws to refuse it. */
-  checkNewPlace?(path: string): Promise<unknown>;
   /** No lock is asked for, and nothing is written. */
   readonly isReadOnly?: boolean;
 }

@@ -2,6 +2,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import { isObject, type JsonSchema } from "../base/json.js";
+import { toolSchemaOf } from "../sdk/extensions/tool-schema.js";
 
 export interface HostToolDefinition {
   readonly name: string;
@@ -32,7 +33,7 @@ function readHostTool(value: unknown, index: number): HostToolDefinition {
     name,
     description,
     label: trimmed(given.label) || name,
-    parameters: given.parameters,
+    parameters: toolSchemaOf({ name, parameters: given.parameters }).json,
     hidden: given.hidden === true,
     timeoutMs,
   };

@@ -14,6 +14,7 @@ const toldCodes: ReadonlySet<ErrorCode> = new Set([
   "depends",
   "revision_mismatch",
   "session_busy",
+  "session_missing",
   "stale_cursor",
   "unknown_since",
 ]);

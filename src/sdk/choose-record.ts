@@ -13,7 +13,7 @@ import {
   openRecord,
 } from "../record/open-record.js";
 import type { SessionRecord } from "../record/record.js";
-import type { OpenOptions, RecordOptions } from "../record/record-options.js";
+import type { RecordOptions } from "../record/record-options.js";
 import { SessionDirectories } from "../record/store/session-directories.js";
 import { SessionIndex } from "../record/store/session-index.js";
 import type { RecordSource } from "../session/agent-session-deps.js";
@@ -31,15 +31,12 @@ export interface ChosenRecord {
 
 export async function chooseRecord(
   where: RecordOptions,
-  options: Pick<OpenOptions, "checkNewPlace"> & { persist: boolean; resume?: Resume | undefined },
+  options: { persist: boolean; resume?: Resume | undefined },
 ): Promise<ChosenRecord> {
-  const { persist, resume, checkNewPlace } = options;
+  const { persist, resume } = options;
   const records: RecordSource = {
     create: (origin) => (persist ? createRecord(where, origin) : createRecordInMemory(where, origin)),
-    open: (path, ask) =>
-      openRecord(resolve(where.cwd, path), where, {
-        ...(checkNewPlace ? { checkNewPlace: (place) => ask(() => checkNewPlace(place)) } : {}),
-      }),
+    open: (path) => openRecord(resolve(where.cwd, path), where, { ifMissing: "fail" }),
   };
   if (!resume) return { record: records.create({}), records };
   if (resume.kind === "continue") {

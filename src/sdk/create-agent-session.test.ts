@@ -300,19 +300,19 @@ describe("where sessions are kept", () => {
     expect(await place({}, { sessionDir: "by-setting" })).toBe(join(home, "by-setting"));
   });
 
-  it("may be anywhere for a session that is there; a new one goes only where something may be written", async () => {
+  it("may be anywhere for a session that is there, or that an empty file waits for; a missing one is an error", async () => {
     const outside = temporaryDirectory();
     const cwd = join(home, "app");
-    put("app/.git/HEAD", "ref: refs/heads/main\n");
-    put("app/.git/hooks/empty", "");
+    mkdirSync(cwd);
     const { session } = await create({ cwd, persist: true });
     const first = session.sessionFile ?? "";
-    for (const path of [".git/hooks/post-commit", ".git/hooks/empty", join(outside, "new.jsonl")])
-      await expect(session.switchSession(path)).rejects.toMatchObject({ code: "file_refused" });
+    for (const path of ["missing.jsonl", join(outside, "new.jsonl")])
+      await expect(session.switchSession(path)).rejects.toMatchObject({ code: "session_missing" });
     expect(session.sessionFile).toBe(first);
-    for (const path of [join(cwd, "new.jsonl"), join(dirname(first), "new.jsonl")]) {
+    for (const path of [join(cwd, "new.jsonl"), join(outside, "new.jsonl")]) {
+      writeFileSync(path, "");
       await session.switchSession(path);
-      expect(session.sessionFile).toBe(path.replace(home, realpathSync(home)));
+      expect(session.sessionFile).toBe(realpathSync(path));
     }
     const header = { type: "session", version: 3, id: "theirs", timestamp: "2026-01-05T08:00:00.000Z", cwd: "/" };
     writeFileSync(join(outside, "theirs.jsonl"), `${JSON.stringify(header)}\n`);

@@ -73,7 +73,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const { sandbox } = confined;
   const prompt = await createSystemPrompt(options, environment, { ...access, mode, sandbox });
   const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));
-  const opened = await openRecords(options, environment, access.workspace);
+  const opened = await openRecords(options, environment);
   const given = await sortGivenTools(options.customTools ?? []);
   const tools = new SessionTools(
     { environment, access, mode, confined, changes, given, permit, dialogs: user?.dialogs },
@@ -151,16 +151,12 @@ async function watchedChanges({ onFilesWritten }: CreateAgentSessionOptions, cha
 async function openRecords(
   options: CreateAgentSessionOptions,
   { cwd, agentDir, clock, ids, log, env, settings, secrets: mask }: SessionEnvironment,
-  workspace: Workspace,
 ): Promise<ChosenRecord> {
   const directory = sessionDirectory(options.sessionDir, { cwd, env, settings });
   const { persist = false, sessionManager } = options;
   const usual: Resume | undefined = persist && settings.get("autoResume") ? { kind: "continue" } : undefined;
   const resume = sessionManager ? undefined : (options.resume ?? usual);
-  const opened = await chooseRecord(
-    { cwd, agentDir, clock, ids, log, directory, mask },
-    { persist, resume, checkNewPlace: (path) => workspace.resolve(path, "write") },
-  );
+  const opened = await chooseRecord({ cwd, agentDir, clock, ids, log, directory, mask }, { persist, resume });
   return sessionManager ? { ...opened, record: sessionManager } : opened;
 }
 
@@ -218,7 +214,8 @@ function createExtensionManager(
     ...(options.components ? { tui: options.components } : {}),
     ai: async () => (await import("./extensions/model-functions.js")).modelFunctions({ models: source, stream, clock }),
   };
-  const mode = options.mode ?? "print";
+  // Published modules show their own views only in what they know as a terminal.
+  const mode = options.mode === "interactive" && options.ui?.custom ? "tui" : (options.mode ?? "print");
   const shutdown = () => options.onShutdownRequest?.();
   const deps = {
     ...environment,
@@ -301,7 +298,6 @@ function workOf(
 ): Pick<AgentSessionDeps, "readMentions" | "runBash" | "runProgram" | "exportPage" | "release"> {
   const { cwd, log, settings, env } = environment;
   const { workspace, processes } = access;
-  const isHostWorkspace = options.workspace !== undefined;
   return {
     readMentions: async (text) =>
       (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
@@ -324,7 +320,8 @@ function workOf(
       (await import("./exec/run-program.js")).runProgram(request, { processes, confinement: confined.commands, cwd }),
     exportPage: async (source, outputPath) =>
       (await import("./export-page.js")).exportPage(source, {
-        ...{ outputPath, workspace, isHostWorkspace, redact: environment.secrets.mask },
+        ...{ outputPath, cwd, home: environment.home, redact: environment.secrets.mask },
+        hostWorkspace: options.workspace,
       }),
     release: async (modulesMs) => {
       await extensions?.shutdown(modulesMs);

@@ -9,7 +9,7 @@ import type { Processes } from "../processes/processes.js";
 import { loginCommand } from "../provider/credentials.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
-import { usualKeyName } from "../provider/provider-list.js";
+import type { ProviderModel } from "../provider/provider.js";
 import { tryToWrite } from "../record/store/try-to-write.js";
 import { languages } from "../tools/ast/languages.js";
 import { sharedParsers } from "../tools/ast/parsers.js";
@@ -138,7 +138,7 @@ function modelFindings(registry: ModelRegistry, agentDir: string): Finding[] {
     const own = models.filter((model) => model.provider === provider);
     const usable = own.filter((model) => registry.hasCredential(model)).length;
     if (usable > 0) return { name, isOk: true, text: `${provider}: ${usable} of ${own.length} can be used` };
-    const variable = usualKeyName(provider);
+    const variable = registry.keyVariable(own[0] as ProviderModel);
     const key =
       variable === undefined ? `apiKey for ${provider} in ${agentDir}/models.yml` : `${variable} in the environment`;
     const login = loginCommand(provider);

@@ -3,29 +3,35 @@
 
 import { sha256Of } from "../base/digest.js";
 import { GalleyError } from "../base/errors.js";
+import { absolutePath, displayPath } from "../files/paths/resolve-path.js";
 import type { Workspace, WriteTarget } from "../files/workspace.js";
 import { exportPieces } from "../html/export-html.js";
-import { beginsAsExport, changedMeanwhile, exportName, notAnExport, writeExport } from "../html/write.js";
+import { beginsAsExport, changedMeanwhile, exportName, notAnExport, typedPath, writeExport } from "../html/write.js";
 import type { NamedPageSource } from "../record/page-source.js";
 
 export interface ExportPageRequest {
+  /** What the user or the host typed, which is the permission to write there. */
   readonly outputPath: string | undefined;
-  /** Says where the page may be. */
-  readonly workspace: Workspace;
-  /** The workspace is the host's own: the page goes through it, and the disk is not touched. */
-  readonly isHostWorkspace: boolean;
+  readonly cwd: string;
+  readonly home: string;
+  /** The page goes through it by its rules, and the disk is not touched. */
+  readonly hostWorkspace: Workspace | undefined;
   /** Removes known secrets. */
   readonly redact: (text: string) => string;
 }
 
 /** Returns the page's absolute path. */
 export async function exportPage(source: NamedPageSource, request: ExportPageRequest): Promise<string> {
-  const { outputPath, workspace, isHostWorkspace, redact } = request;
-  const target = await workspace.resolve(outputPath ?? exportName(source), "write");
-  const { path, displayPath } = target;
+  const { cwd, home, hostWorkspace, redact } = request;
+  const wanted = request.outputPath ?? exportName(source);
   const pieces = exportPieces(source, { redact });
-  if (isHostWorkspace) await writeThrough(workspace, target, pieces);
-  else await writeExport({ path, displayPath, pieces });
+  if (hostWorkspace) {
+    const target = await hostWorkspace.resolve(wanted, "write");
+    await writeThrough(hostWorkspace, target, pieces);
+    return target.path;
+  }
+  const path = typedPath(absolutePath(wanted, { cwd, home }));
+  await writeExport({ path, displayPath: displayPath(path, cwd), pieces });
   return path;
 }
 

@@ -3,7 +3,7 @@
 import { GalleyError } from "../base/errors.js";
 import { userSettingsFile } from "../config/settings/load-settings.js";
 import type { Settings } from "../config/settings/settings.js";
-import type { ProviderModel } from "../provider/provider.js";
+import { capabilitiesOf, type ProviderModel } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
 import { Budget, type BudgetLimits, checkPrice } from "../session/budget/budget.js";
 import type { ModelSource } from "../session/models/model-source.js";
@@ -32,7 +32,7 @@ export function recordedModel({ context }: SessionRecord, models: ModelSource): 
   const name = context.models.get("default") ?? "";
   const slash = name.indexOf("/");
   const found = models.find(name.slice(0, Math.max(slash, 0)), name.slice(slash + 1));
-  return found && models.hasCredential(found) ? found : undefined;
+  return found && capabilitiesOf(found).isLanguageModel && models.hasCredential(found) ? found : undefined;
 }
 
 function limit<Name extends keyof BudgetLimits>(name: Name, value: number | undefined): { [N in Name]?: number } {

@@ -85,6 +85,10 @@ export async function chooseModels(options: NoModelOptions, around: Surroundings
   const isLooking = options.onNoModel && !options.streamFn && !isModelNamed(options) && !isPlannerUsual(roles);
   const found = isLooking && initial.model === plannerModel ? await discovery.useFirstChoice() : undefined;
   const chosen = found ? { ...initial, model: found } : initial;
+  if (chosen.model && isModelNamed(options) && !options.model && registry.isUnlisted(chosen.model))
+    around.log.warn(
+      `${chosen.model.provider}/${chosen.model.id} is not in galley's table of models. It may be newer, so it is tried.`,
+    );
   const small = chosen.model && !named.has("smol") ? registry.smallOf(chosen.model.provider) : undefined;
   if (small) roles.set("smol", { model: small });
   return { registry, discovery, scope, roles, chosen };

@@ -24,7 +24,7 @@ export interface UserQuestions {
   readonly confirmApply: NonNullable<AgentSessionDeps["confirm"]>;
   readonly confirmProtected: NonNullable<AgentSessionDeps["confirmProtected"]>;
   /** From then on, stopping the session's work also cancels a question about a file. */
-  attach(session: { readonly questionSignal: AbortSignal | undefined }): void;
+  attach(session: { readonly signal: AbortSignal | undefined }): void;
 }
 
 /** Undefined where no user can be asked. */
@@ -35,9 +35,9 @@ export function createUserQuestions(
   if (!ui) return undefined;
   const live = createLiveUI(deps);
   live.set(ui, true);
-  let session: { readonly questionSignal: AbortSignal | undefined } | undefined;
+  let session: { readonly signal: AbortSignal | undefined } | undefined;
   return {
-    permit: permitBy(live.ui, () => session?.questionSignal),
+    permit: permitBy(live.ui, () => session?.signal),
     dialogs: dialogsOf(live.ui),
     approveCall: callApprovalBy(live.ui),
     escalate: escalationBy(live.ui),

@@ -38,11 +38,8 @@ export interface SessionToolDeps {
 /** How a session gets another record. Nothing is on the disk before a record's first message. */
 export interface RecordSource {
   create(origin: { parentSession?: string }): SessionRecord;
-  /**
-   * Throws for a file that is no session, and leaves it as it is. A missing file becomes a new session there; where the
-   * user has to confirm that, `ask` puts the question, and may throw before the answer is there.
-   */
-  open(path: string, ask: <Answer>(question: () => Promise<Answer>) => Promise<Answer>): Promise<SessionRecord>;
+  /** Throws for a file that is missing or no session, and leaves it as it is. */
+  open(path: string): Promise<SessionRecord>;
 }
 
 /** How commands are confined at this moment. */

@@ -208,7 +208,7 @@ export class AgentSession extends SessionView {
 
   /**
    * Writes the session as one HTML page and returns its absolute path. Without a path the page gets a generated name in
-   * the working directory. Throws where a tool could not write either.
+   * the working directory. The path is the caller's own: no user is asked about it.
    */
   exportToHtml(outputPath?: string): Promise<string> {
     const { sessionId, sessionFile } = this;

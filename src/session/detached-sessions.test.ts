@@ -1,6 +1,6 @@
 // A command that outlives its session's turn: the result goes where it was asked for, and the file stays ours till then.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
@@ -54,8 +54,10 @@ describe("a command that runs on", () => {
     const { session, first, bash, end } = await open();
     const entryId = session.getUserMessagesForBranching()[0]?.entryId ?? "";
     if (operation === "newSession") await session.newSession();
-    else if (operation === "switchSession") await session.switchSession(join(folder, "other.jsonl"));
-    else await session.branch(entryId);
+    else if (operation === "switchSession") {
+      writeFileSync(join(folder, "other.jsonl"), "");
+      await session.switchSession(join(folder, "other.jsonl"));
+    } else await session.branch(entryId);
     expect(await isFree(first)).toBe(false);
     end("built");
     expect(await bash).toMatchObject({ output: "built", cancelled: false });

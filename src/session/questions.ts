@@ -1,12 +1,10 @@
-// What is asked before an operation on a session goes on: of the user, and of extensions. An abort cancels all of it,
-// without waiting for an answer.
+// What extensions are asked before an operation on a session goes on. An abort cancels it, without waiting for an
+// answer.
 
 import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 
 export interface QuestionsDeps {
-  /** Runs work that an abort of the session ends, also before its turn comes. */
-  cancellable<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /** The session is ending. */
   isEnding(): boolean;
 }
@@ -14,25 +12,9 @@ export interface QuestionsDeps {
 export class Questions {
   readonly #deps: QuestionsDeps;
   readonly #toExtensions = new Set<AbortController>();
-  #toPerson: AbortSignal | undefined;
 
   constructor(deps: QuestionsDeps) {
     this.#deps = deps;
-  }
-
-  /** Cancels a question to the user, if there is one. */
-  get signal(): AbortSignal | undefined {
-    return this.#toPerson;
-  }
-
-  /** A question to the user. One at a time. */
-  ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
-    return this.#deps.cancellable(async (signal) => {
-      this.#toPerson = signal;
-      return question().finally(() => {
-        if (this.#toPerson === signal) this.#toPerson = undefined;
-      });
-    });
   }
 
   /** Throws `aborted` when it is cancelled, whatever the extensions do. */

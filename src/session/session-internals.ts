@@ -160,10 +160,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
     restored,
     changes,
     intake: new PromptIntake(clock),
-    questions: new Questions({
-      cancellable: (work) => compaction.cancellable(work),
-      isEnding: () => driver.isEnding,
-    }),
+    questions: new Questions({ isEnding: () => driver.isEnding }),
     settings,
     wasForced: false,
     abortCount: 0,

@@ -24,7 +24,7 @@ export function newSession(session: SessionInternals, origin: { parentSession?: 
   });
 }
 
-/** Reads the file first. False: it was prevented. */
+/** Reads the file first; a missing one is an error. False: it was prevented. */
 export function switchSession(session: SessionInternals, path: string): Promise<boolean> {
   return unlessPrevented(session, { kind: "switch", reason: "resume", targetSessionFile: path }, async () => {
     // One of its own files, which only this session may write: opening it again would only find it locked.
@@ -32,7 +32,7 @@ export function switchSession(session: SessionInternals, path: string): Promise<
     const release = own && session.detached.use(own); // else the end of a command could close it meanwhile
     try {
       if (!own) await session.detached.closed();
-      const record = own ?? (await session.deps.records.open(path, (question) => session.questions.ask(question)));
+      const record = own ?? (await session.deps.records.open(path));
       await change(session, async () => record);
     } finally {
       release?.();

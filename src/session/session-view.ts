@@ -147,11 +147,6 @@ export class SessionView {
     return this.internals.driver.signal;
   }
 
-  /** Fires when a question to the user about a file is no longer wanted. */
-  get questionSignal(): AbortSignal | undefined {
-    return this.internals.questions.signal ?? this.signal;
-  }
-
   get isStreaming(): boolean {
     return this.internals.driver.isStreaming;
   }

@@ -57,9 +57,9 @@ async function trust(app: TerminalApp): Promise<void> {
 }
 
 export function commandLines(app: TerminalApp): string[] {
-  const own = Object.entries(slashCommands).map(
-    ([name, { usage, help }]) => [`/${name} ${usage}`.trim(), help] as const,
-  );
+  const own = Object.entries(slashCommands)
+    .filter(([name]) => !isReplaced(app, name))
+    .map(([name, { usage, help }]) => [`/${name} ${usage}`.trim(), help] as const);
   const others = app.session
     .getCommands()
     .map(
@@ -73,12 +73,17 @@ export function commandLines(app: TerminalApp): string[] {
 export async function runCommand(app: TerminalApp, line: string): Promise<void> {
   const [word = "", ...rest] = line.slice(1).split(/\s/);
   const command = Object.hasOwn(slashCommands, word) ? slashCommands[word] : undefined;
-  if (command) return void (await command.run(app, rest.join(" ").trim()));
+  if (command && !isReplaced(app, word)) return void (await command.run(app, rest.join(" ").trim()));
   const others = app.session.getCommands().map(({ name }) => name);
   if (others.includes(word)) return app.session.prompt(line, { source: "interactive", streamingBehavior: "steer" });
   const near = nearest(word, [...Object.keys(slashCommands), ...others]);
   const meant = near === undefined ? " /help lists them." : ` Did you mean /${oneLine(near, 40)}?`;
   throw new GalleyError("usage", `Unknown command /${oneLine(word, 40)}.${meant}`);
+}
+
+function isReplaced(app: TerminalApp, name: string): boolean {
+  const isTheirs = () => app.session.getCommands().some((other) => other.name === name && other.source === "extension");
+  return slashCommands[name]?.isReplaceable === true && isTheirs();
 }
 
 /** More lenient than for longer names: commands are short, and nothing is run without being typed again. */

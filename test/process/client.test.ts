@@ -236,4 +236,11 @@ describe("a crash", () => {
     expect(await client.restart()).toBe(false);
     expect((await client.getState()).messageCount).toBe(0);
   });
+
+  it("of a session in which nothing was said leaves nothing to go on with", async () => {
+    const client = await start();
+    client.kill();
+    expect(await client.restart()).toBe(false);
+    expect((await client.getState()).messageCount).toBe(0);
+  });
 });

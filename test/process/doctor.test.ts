@@ -75,6 +75,18 @@ describe("galley doctor", () => {
     );
   });
 
+  it("names the variable that models.yml names for a key", async () => {
+    put(
+      ".galley/agent/models.yml",
+      `providers:
+  zebra: { baseUrl: "https://llm.example", api: openai-completions, apiKey: $ZEBRA_API_KEY, models: [{ id: z }] }
+`,
+    );
+    expect((await doctor()).stdout).toContain(
+      "problem  models    zebra: no key\n                    Set ZEBRA_API_KEY in the environment.\n",
+    );
+  });
+
   it("tells that only the planner answers", async () => {
     const { code, stdout } = await doctor();
     expect(code).toBe(3);

@@ -1,6 +1,7 @@
 // `galley models` in the built program: the table, its options, and what it says when there is nothing to list.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openAi, type Reply, startScriptedServer } from "../../src/testing/index.js";
 import { createPrintRig } from "../kit/print-rig.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 
@@ -24,6 +25,38 @@ const own = `providers:
       - { id: open, cost: { input: 0, output: 0 } }
 `;
 const key = { MINIMAX_API_KEY: "k" };
+
+describe("a model that is not in the table", () => {
+  const ask = async (model: string, ...replies: Reply[]) => {
+    const server = await startScriptedServer(replies);
+    rig.models(`providers:\n  groq: { baseUrl: "${server.url}/v1", apiKey: k0123456789 }\n`);
+    const outcome = await rig.galley(["-p", "--model", model, "go"]);
+    await server.close();
+    return { ...outcome, sent: server.requests.length };
+  };
+
+  it("is not found where it looks like a misspelt one, and nothing is sent", async () => {
+    const { code, stderr, sent } = await ask("groq/llama-3.3-70b-versatle");
+    expect([code, sent]).toEqual([1, 0]);
+    expect(stderr).toBe(
+      "galley: Model not found: groq/llama-3.3-70b-versatle. Did you mean groq/llama-3.3-70b-versatile? " +
+        "See: galley models --all\n",
+    );
+  });
+
+  it("is tried where none is near, since it may be newer, and one line says so", async () => {
+    for (const name of ["groq/llama-9.9-70b-versatile", "groq/quite-new"]) {
+      const { code, stdout, stderr } = await ask(name, openAi.text("Hello."));
+      expect([code, stdout]).toEqual([0, "Hello.\n"]);
+      expect(stderr).toContain(`${name} is not in galley's table of models. It may be newer, so it is tried.\n`);
+    }
+  });
+
+  it("nothing is said of one that is there", async () => {
+    const { code, stderr } = await ask("groq/llama-3.3-70b-versatile", openAi.text("Hello."));
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining("table")]);
+  });
+});
 
 describe("galley models", () => {
   it("shows what can be used, in columns, with the one that is used now", async () => {

@@ -71,6 +71,24 @@ describe("--max-cost", () => {
     expect(lines.at(-1)).toMatchObject({ code: 4, limit: { kind: "cost", limit: 0.08, used: 0.09 } });
   });
 
+  it("says what was spent where the next call would exceed it", async () => {
+    const args = [...brief, "--max-cost", "0.02", "go"];
+    const outcome = await rig.withModel([billed(look("c1"), 1580)], ["-p", ...args], price);
+    expect([outcome.code, outcome.requests.length]).toEqual([4, 1]);
+    expect(outcome.stderr).toContain(
+      "galley: Stopped: 0.0158 spent, and the next call would exceed --max-cost 0.02. Con",
+    );
+    expect(outcome.stderr).toMatch(/, \$0\.0158\n/);
+  });
+
+  it("a millionth of a dollar is a limit as well", async () => {
+    const outcome = jsonLines(await rig.withModel([], ["--mode", "json", "--max-cost", "0.000001", "go"], price));
+    const limit = { kind: "cost", limit: 0.000001, used: 0 };
+    const message =
+      "Stopped: 0.00 spent, and the next call would exceed --max-cost 0.000001. Continue with: galley -c …";
+    expect(outcome.at(-1)).toMatchObject({ code: 4, reason: "limit", message, limit });
+  });
+
   it("a run that continues has a limit of its own", async () => {
     const args = [...brief, "--max-cost", "0.08", "-p"];
     expect((await rig.withModel([billed(look("c1"), 9000)], [...args, "go"], price)).code).toBe(4);
@@ -99,7 +117,7 @@ describe("--max-tokens", () => {
     const [{ max_tokens: asked }] = outcome.requests as [{ max_tokens: number }];
     expect(asked).toBeGreaterThan(1000);
     expect(asked).toBeLessThan(2000);
-    expect(outcome.stderr).toContain("Stopped: --max-tokens 2000 is used up (1700 used).");
+    expect(outcome.stderr).toContain("Stopped: 1700 tokens used, and the next call would exceed --max-tokens 2000.");
     const none = await rig.withModel([], ["-p", ...brief, "--max-tokens", "256", "go"]);
     expect([none.code, none.requests.length, none.stdout]).toEqual([4, 0, ""]);
   });

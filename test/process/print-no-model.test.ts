@@ -43,9 +43,43 @@ describe("nothing is set up", () => {
     },
   );
 
+  it("a model that is set up afterwards goes on with the conversation, and one line says so", async () => {
+    expect((await rig.galley(["-p", "help"])).code).toBe(0);
+    const outcome = await rig.withModel([openAi.text("A model speaks.")], ["-p", "-c", "go on"]);
+    expect([outcome.code, outcome.stdout]).toEqual([0, "A model speaks.\n"]);
+    expect(outcome.stderr).toContain(
+      "galley/planner answered until now, acme/scripted answers from here on. To keep it: --model galley/planner\n",
+    );
+    const { stdout, stderr } = await rig.withModel([openAi.text("Again.")], ["-p", "-c", "go on"]);
+    expect([stdout, stderr]).toEqual(["Again.\n", expect.not.stringContaining("planner")]);
+  });
+
   it("a token that other programs use is no model", async () => {
     const env = { GITHUB_TOKEN: "x", GH_TOKEN: "x" };
     expect((await rig.galley(["-p", "show note.txt"], { env })).code).toBe(0);
+  });
+});
+
+describe("a key that the service refuses", () => {
+  it.each([
+    [
+      "apiKey: $ZEBRA_API_KEY",
+      "The key from ZEBRA_API_KEY was refused by URL. Check it; zebra is described in models.yml.",
+    ],
+    ["auth: none", "No key is set for zebra. Set  apiKey  for it in models.yml"],
+    [
+      "auth: none, headers: { Authorization: Bearer zz }",
+      "URL refused the headers that models.yml has for zebra. Check them.",
+    ],
+  ])("is told with provider, source and next step (%s)", async (line, sentence) => {
+    const server = await startScriptedServer([{ status: 401, body: '{"error":{"message":"Invalid API key"}}' }]);
+    const { url } = server;
+    rig.models(
+      `providers:\n  zebra: { baseUrl: "${url}/v1", api: openai-completions, ${line}, models: [{ id: m }] }\n`,
+    );
+    const { code, stderr } = await rig.galley(["-p", "go"], { env: { ZEBRA_API_KEY: "zz0123456789" } });
+    await server.close();
+    expect([code, stderr]).toEqual([7, `galley: HTTP 401: Invalid API key. ${sentence.replace("URL", url)}\n`]);
   });
 });
 

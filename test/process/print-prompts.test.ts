@@ -1,5 +1,7 @@
 // What a one-shot run sends to a model: the words as one prompt, and nothing that was meant as a command.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openAi } from "../../src/testing/index.js";
 import { createPrintRig, jsonLines } from "../kit/print-rig.js";
@@ -32,9 +34,19 @@ describe("the words", () => {
     const { stdout, stderr, requests } = await rig.withModel(replies, args);
     expect(stdout).toBe("Three.\n");
     expect(stderr).toBe("3 turns, 45 tokens\n");
-    expect(asked(requests[0])).toMatch(/a note\\n<\/file>\\n\\nexplain this/);
+    expect(asked(requests[0])).toMatch(/a note\\n<\/file>\\n\\nexplain note\.txt this/);
     expect(asked(requests[1])).toContain("- and then");
     expect(asked(requests[2])).toContain("at last");
+  });
+
+  it("keep the names of files and images that stand in the sentence", async () => {
+    rig.write("add.js", "add()\n");
+    writeFileSync(join(rig.cwd, "x.png"), Buffer.from("89504e470d0a1a0a", "hex"));
+    const words = ["look", "at", "@add.js", "and", "@x.png"];
+    const { requests } = await rig.withModel([openAi.text("Seen.")], ["-p", ...words]);
+    expect(asked(requests[0])).toMatch(/<\/file>\\n\\nlook at add\.js and x\.png/);
+    const leading = await rig.withModel([openAi.text("Seen.")], ["-p", "@add.js", "explain"]);
+    expect(asked(leading.requests[0])).toMatch(/<\/file>\\n\\nexplain"/);
   });
 
   it("may be missing where --then says something", async () => {

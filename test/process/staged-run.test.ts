@@ -64,6 +64,7 @@ describe("a staged run", () => {
       ["-p", "--stage", "mend it"],
     );
     expect({ code: run.code, stdout: run.stdout }).toEqual({ code: 0, stdout: "It passes.\n" });
+    expect(run.stderr).toContain("Failed or refused:\n  bash node test.mjs: Command exited with code 1\n");
     const [, failed = "", , passed = "", third = "", log = "", view = ""] = toolTexts(run.requests);
     expect(failed).toContain("sum(2, 3) is 6");
     expect(failed).toContain("Command exited with code 1");

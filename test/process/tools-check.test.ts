@@ -104,6 +104,68 @@ describe("galley tools check", () => {
     expect(await check("hooks/pre/ask.sh")).toMatchObject({ code: 0 });
   });
 
+  it("names every import and member that is missing, with line and nearest name", async () => {
+    put("helper.ts", 'import { Markdwn } from "@mariozechner/pi-tui";\nexport const spin = () => new Markdwn("");\n');
+    put(
+      "reach.ts",
+      `import type { Nowhere } from "@mariozechner/pi-coding-agent";
+import { createBashTol, isToolCallEventType, type AlsoNowhere, Elided } from "@mariozechner/pi-coding-agent";
+import * as agent from "galley";
+import { spin } from "./helper.js";
+export default (pi: Nowhere & { on: unknown }) => {
+  const kept: Elided | AlsoNowhere | undefined = undefined;
+  pi.registerComand("go", {
+    description: "Goes",
+    handler: async (_args, ctx) => {
+      createBashTol(spin(), agent.astEdits, kept, isToolCallEventType);
+      ctx.modelRegistry.hasConfiguredAuth(ctx.model);
+      ctx.ui.notifi("x");
+      ctx.somethingNew?.();
+      await ctx.waitForIdle();
+      const inner = (ctx: { own(): void }) => ctx.own();
+    },
+  });
+  pi.getCommands();
+  if (typeof pi.registerProvider === "function") pi.registerProvider("x", {});
+};
+`,
+    );
+    const { code, stdout } = await check("reach.ts");
+    expect(code).toBe(3);
+    const problems = stdout.split("\n").filter((line) => /:\d+: /.test(line));
+    expect(problems).toEqual([
+      'problem: ~/reach.ts:2: @mariozechner/pi-coding-agent has no export "createBashTol" here; did you mean "createBashTool"?',
+      expect.stringMatching(/reach\.ts:2: .* has no export "isToolCallEventType" here/),
+      'problem: ~/reach.ts:7: pi has no member "registerComand" here; did you mean "registerCommand"?',
+      'problem: ~/reach.ts:10: galley has no export "astEdits" here; did you mean "astEdit"?',
+      'problem: ~/reach.ts:11: ctx.modelRegistry has no member "hasConfiguredAuth" here',
+      'problem: ~/reach.ts:12: ctx.ui has no member "notifi" here; did you mean "notify"?',
+      expect.stringMatching(/reach\.ts:18: pi has no member "getCommands" here/),
+      'problem: ~/helper.ts:1: @mariozechner/pi-tui has no export "Markdwn" here; did you mean "Markdown"?',
+    ]);
+  });
+
+  it("names the line of a misspelt member of a tool, of either kind", async () => {
+    const misspelt = (head: string) => `export default (pi) => ${head}{
+  name: "greet", label: "Greet", description: "Greets a person by name",
+  concurency: "shared",
+  parameters: { type: "object", properties: {} },
+  execute: async () => ({ content: [] }),
+}${head === "" ? "" : ")"};
+`;
+    for (const [path, head] of [
+      ["tool.ts", "("],
+      ["extension.ts", "pi.registerTool("],
+    ] as const) {
+      put(path, misspelt(head));
+      const { code, stdout } = await check(path);
+      expect(code).toBe(3);
+      expect(stdout).toContain(
+        `problem: ~/${path}:3: tool "greet" has an unknown member "concurency"; did you mean "concurrency"?\n`,
+      );
+    }
+  });
+
   it("says where a tool belongs that stands among extensions", async () => {
     put("extensions/greet.ts", tool);
     const { code, stdout } = await check("extensions/greet.ts");

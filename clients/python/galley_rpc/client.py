@@ -145,7 +145,9 @@ class RpcClient(RpcQuestions):
         try:
             self._start(attempt)
             return session_file is not None and not self.switch_session(session_file)["cancelled"]
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, RpcError) and error.code == "session_missing":
+                return False  # nothing was said in it
             self._session_file = session_file  # for the next attempt
             raise
 

@@ -64,11 +64,19 @@ function stoppedAt(limit: Limit | undefined, text = ""): Outcome {
 }
 
 function limitText({ kind, limit, used }: Limit): string {
-  const spent = { cost: ` (${dollarsText(used)} spent)`, turns: "", tokens: ` (${used} used)` }[kind];
-  return `Stopped: --max-${kind} ${limit} is used up${spent}.`;
+  const spent = { cost: `${dollarsText(used)} spent`, turns: "", tokens: `${used} tokens used` }[kind];
+  if (used < limit) return `Stopped: ${spent}, and the next call would exceed --max-${kind} ${plain(limit)}.`;
+  return `Stopped: --max-${kind} ${plain(limit)} is used up${spent && ` (${spent})`}.`;
 }
 
-/** `0.09`, and more digits only for less than a cent. */
+/** `0.10`, and more digits where they tell it from the limit. */
 function dollarsText(amount: number): string {
-  return amount === 0 || amount >= 0.01 ? amount.toFixed(2) : String(Number(amount.toPrecision(2)));
+  return plain(Number(amount.toPrecision(4))).replace(/^\d+(\.\d)?$/, (short, one) =>
+    one ? `${short}0` : `${short}.00`,
+  );
+}
+
+/** Without an exponent. */
+function plain(amount: number): string {
+  return amount.toFixed(9).replace(/\.?0+$/, "");
 }

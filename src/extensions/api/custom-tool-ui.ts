@@ -85,6 +85,9 @@ const absent: { readonly [Method in Exclude<keyof ToolUI, "theme">]: () => unkno
   setToolsExpanded: nothing,
 };
 
+/** The names of all members. */
+export const uiMembers: readonly string[] = [...Object.keys(absent), "theme"];
+
 /** The index of a dialog's options among its arguments. */
 const dialogs: Record<string, number> = { select: 2, confirm: 2, input: 2, editor: 2 };
 

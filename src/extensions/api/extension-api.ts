@@ -83,7 +83,7 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
     },
     registerTool(definition) {
       const { schema } = checkTool(definition, "registerTool was given an invalid tool");
-      for (const sentence of unknownMembers(definition)) log.warn(`${path}: ${sentence}`);
+      for (const { sentence } of unknownMembers(definition)) log.warn(`${path}: ${sentence}`);
       warnOfSecond("tool", extension.tools, definition.name);
       extension.tools.set(definition.name, { definition, schema });
       runAsHost(() => boundHost()?.toolsChanged());

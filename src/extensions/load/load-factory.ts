@@ -1,6 +1,7 @@
 // From a module's export to tools: finds the factory, runs it, and checks every tool it returns. One bad tool is one
 // sentence and does not affect the others.
 
+import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import type { CustomTool, CustomToolAPI, CustomToolFactory } from "../api/custom-tool.js";
 import { type ToolSchema, toToolSchema } from "./schema-json.js";
@@ -52,9 +53,14 @@ export function checkTool(tool: unknown, beginning: string): FoundTool {
     throw new Error(
       `${beginning}: expected object with string name, string description, parameters, and execute function`,
     );
-  if (!namePattern.test(tool.name))
-    throw new Error(`Tool name ${JSON.stringify(tool.name)} is invalid: use 1 to 64 letters, digits, "_" or "-"`);
-  return { tool, schema: toToolSchema(tool.name, tool.parameters) };
+  return { tool, schema: toolSchemaOf(tool) };
+}
+
+/** Of a tool of a module or of a host. Throws `invalid_argument` for a name or a schema that no model would take. */
+export function toolSchemaOf({ name, parameters }: { name: string; parameters: unknown }): ToolSchema {
+  if (namePattern.test(name)) return toToolSchema(name, parameters);
+  const sentence = `Tool name ${JSON.stringify(name)} is invalid: use 1 to 64 letters, digits, "_" or "-"`;
+  throw new GalleyError("invalid_argument", sentence);
 }
 
 function isTool(tool: unknown): tool is CustomTool {

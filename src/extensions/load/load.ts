@@ -103,7 +103,7 @@ export async function loadCustomTools(
     const { path, realPath: resolvedPath, source } = candidate;
     const origin = source ? { source } : {};
     for (const { tool, schema } of found) {
-      for (const sentence of unknownMembers(tool)) deps.log.warn(`${path}: ${sentence}`);
+      for (const { sentence } of unknownMembers(tool)) deps.log.warn(`${path}: ${sentence}`);
       if (taken.has(tool.name)) problems.push(`Tool name "${tool.name}" conflicts with existing tool`);
       else tools.push({ path, resolvedPath, tool, schema, ...origin });
       taken.add(tool.name);

@@ -37,17 +37,20 @@ const elsewhere = [
   ...["lenientArgValidation", "nonAbortable", "concurrency", "executionMode", "summary", "examples"],
   ...["aliases", "published", "givesAway"], // of our own tools, which extensions wrap
 ];
-const names = Object.keys(known);
+const names = [...Object.keys(known), ...elsewhere];
 
-/** A sentence for each. An instance of a class may hold whatever its methods need: of its members only near ones count. */
-export function unknownMembers(tool: object): string[] {
+/** An instance of a class may hold whatever its methods need: of its members only near ones count. */
+export function unknownMembers(tool: object): { name: string; sentence: string }[] {
   const prototype: unknown = Object.getPrototypeOf(tool);
   const isPlain = prototype === Object.prototype || prototype === null;
   return Object.keys(tool)
-    .filter((name) => !Object.hasOwn(known, name) && !elsewhere.includes(name))
+    .filter((name) => !names.includes(name))
     .map((name) => ({ name, meant: suggestion(name, names) }))
     .filter(({ meant }) => isPlain || meant !== "")
-    .map(({ name, meant }) => `tool "${nameOf(tool)}" has an unknown member "${name}"${meant}`);
+    .map(({ name, meant }) => ({
+      name,
+      sentence: `tool "${nameOf(tool)}" has an unknown member "${name}"${meant}`,
+    }));
 }
 
 function nameOf(tool: object): string {

@@ -58,7 +58,8 @@ export function quoted(input: string): string {
   return `'${shown.length > 200 ? `${shown.slice(0, 200)}…` : shown}'`;
 }
 
-function absolutePath(text: string, { cwd, home }: { cwd: string; home: string }): string {
+/** One spelling, as it stands. */
+export function absolutePath(text: string, { cwd, home }: { cwd: string; home: string }): string {
   if (text.trim() === "") throw refused("Path must not be empty.");
   if (/\p{Cc}/u.test(text)) throw refused(`Path ${quoted(text)} contains a control character.`);
   if (/^~[^/]/.test(text)) throw refused(`Path ${quoted(text)} names another user's home.`);

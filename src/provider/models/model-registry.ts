@@ -20,7 +20,15 @@ import { type KnownProvider, knownProviders, localProviders, usualKeyName } from
 import { isLoopbackUrl } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
-import { nearestModels, type Selection, selectExactly, selectModel, selectModels, splitLevel } from "./select-model.js";
+import {
+  isMisspelt,
+  nearestModels,
+  type Selection,
+  selectExactly,
+  selectModel,
+  selectModels,
+  splitLevel,
+} from "./select-model.js";
 import { findAddress, joinService, type KnownModel, unlistedModel } from "./service-models.js";
 import { unusedOverrides } from "./unused-overrides.js";
 
@@ -311,9 +319,16 @@ export class ModelRegistry {
     return unlistedModel(known, id, { entry, address: findAddress(known, entry, this.#sources.env) });
   }
 
+  /** Of a service that galley knows, and not in its table: it may be newer. */
+  isUnlisted({ provider, id }: ModelKey): boolean {
+    return this.#tableOf(provider).length > 0 && !this.#service(provider).has(id);
+  }
+
+  /** What the table does not have is taken for newer, unless it looks like a misspelt name of the table. */
   #unlisted(provider: string, name: string): Selection | undefined {
     const { name: id, level } = splitLevel(name) ?? { name };
     const model = this.#unlistedModel(provider, id)?.model;
+    if (model && isMisspelt(id, [...this.#service(provider).keys()])) return undefined;
     return model && { model, ...(level === undefined ? {} : { thinkingLevel: level }) };
   }
 

@@ -71,6 +71,18 @@ export function nearestModels(models: readonly ProviderModel[], name: string, co
     .map(({ model }) => model);
 }
 
+/** A name whose words are almost those of a known one. Another number is another version, and no mistake. */
+export function isMisspelt(name: string, known: readonly string[]): boolean {
+  const wordsOf = (text: string) => fold(text.toLowerCase().replace(/\d+/g, "-"));
+  const wanted = wordsOf(name);
+  const allowed = wanted.length < 10 ? 1 : 2;
+  const distances = known.map(wordsOf).map((words) => {
+    return Math.abs(words.length - wanted.length) > allowed ? Infinity : editDistance(wanted, words);
+  });
+  const least = Math.min(...distances);
+  return least > 0 && least <= allowed;
+}
+
 /** The whole name and what is left of it without its first words: `sonnet-5` of `claude-sonnet-5`. */
 function endsOf({ provider, id }: ProviderModel): string[] {
   const name = `${provider}/${id}`.toLowerCase();

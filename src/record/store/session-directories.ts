@@ -1,6 +1,6 @@
 // Where the sessions of one working directory and of the project around it are kept, with their artifacts and images.
 
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { homedir, tmpdir } from "../../base/home.js";
 import type { Log } from "../../base/log.js";
 import type { TextMask } from "../../base/text-mask.js";
@@ -77,11 +77,6 @@ export class SessionDirectories {
 
   #otherPrograms(): { sessions: string; blobs: string }[] {
     return otherPrograms.map((name) => agentPlaces(join(this.#place.home, name, "agent")));
-  }
-
-  /** Whether this real path is one that our own files have. */
-  isForSessions(path: string): boolean {
-    return isInside(this.#sessions, path) || dirname(path) === this.directory;
   }
 
   newPath(now: number, sessionId: string): string {

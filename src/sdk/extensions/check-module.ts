@@ -6,7 +6,12 @@ import { isObject } from "../../base/json.js";
 import type { ExtensionRegistrations } from "../../extensions/api/extension-registrations.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
 import type { ToolReport } from "../../extensions/load/tool-check.js";
-import { isExecutable } from "../../files/module-files.js";
+import { unknownMembers } from "../../extensions/load/tool-members.js";
+import { findUnknownNames, type KnownNames, lineOfMember } from "../../extensions/load/unknown-names.js";
+import { importTargets } from "../../extensions/trust/find-import-targets.js";
+import { findImports } from "../../extensions/trust/find-imports.js";
+import { isExecutable, readModuleFile } from "../../files/module-files.js";
+import { knownNames } from "./known-names.js";
 import { type ExtensionLocation, withLoaded, withLoading } from "./manage-extensions.js";
 
 export type ModuleForm = "custom tool" | "extension" | "hook" | "hook program";
@@ -36,7 +41,12 @@ export interface ModuleCheck {
 
 const none = { tools: [], commands: [], flags: [], shortcuts: [], renderers: [], events: [] } as const;
 
-export async function checkModule(location: ExtensionLocation, path: string): Promise<ModuleCheck> {
+/** `components`: of a terminal, as modules find them there. */
+export async function checkModule(
+  location: ExtensionLocation,
+  path: string,
+  components: () => Promise<object>,
+): Promise<ModuleCheck> {
   const program = await hookProgramAt(location, path);
   if (program) return program;
   const { discoverModules } = await import("../../extensions/discover/discover-modules.js");
@@ -48,24 +58,78 @@ export async function checkModule(location: ExtensionLocation, path: string): Pr
   const problems = found.problems.map((problem) => `${problem.path}: ${problem.error}`);
   const candidates = found.modules.filter(({ source }) => source.provider === "config");
   const checks: ModuleCheck[] = [];
-  for (const candidate of candidates) checks.push(await checkOne(location, candidate, isNamedHook));
+  for (const candidate of candidates) {
+    const found = await checkOne(location, candidate, isNamedHook);
+    const isTool = found.check.modules.some(({ form }) => form === "custom tool");
+    checks.push(await withLines(found, candidate));
+    const problems = await withLoading(location, (loading) =>
+      unknownIn(candidate, knownNames(isTool ? "tool" : "extension", loading, components)),
+    );
+    checks.push({ modules: [], tools: [], problems, advice: [] });
+  }
   return joined([{ modules: [], tools: [], problems, advice: [] }, ...checks]);
 }
 
 /** A module does not say what it is: it is loaded as an extension, and what comes of it tells. */
-async function checkOne(
-  location: ExtensionLocation,
-  candidate: FoundModule,
-  isNamedHook: boolean,
-): Promise<ModuleCheck> {
+async function checkOne(location: ExtensionLocation, candidate: FoundModule, isNamedHook: boolean): Promise<OneCheck> {
   const tried = await loadAsExtension(location, candidate);
-  if (tried.extension && !isForTools(tried.extension)) return extensionCheck(tried.extension, tried.warnings);
-  if (tried.problem !== undefined && isNamedHook) return failed(`${candidate.path}: ${tried.problem}`);
-  const check = await toolCheck(location, candidate);
+  if (tried.extension && !isForTools(tried.extension)) {
+    const made = [...tried.extension.tools.values()].map(({ definition }) => definition);
+    return { check: extensionCheck(tried.extension, tried.warnings), made };
+  }
+  if (tried.problem !== undefined && isNamedHook)
+    return { check: failed(`${candidate.path}: ${tried.problem}`), made: [] };
+  const { check, made } = await toolCheck(location, candidate);
   // A tool in a folder of extensions would do nothing there.
-  return isNamedHook
-    ? { ...check, problems: [...check.problems, `${candidate.path} makes a custom tool: its place is a folder tools`] }
-    : check;
+  const misplaced = isNamedHook ? [`${candidate.path} makes a custom tool: its place is a folder tools`] : [];
+  return { check: { ...check, problems: [...check.problems, ...misplaced] }, made };
+}
+
+interface OneCheck {
+  readonly check: ModuleCheck;
+  /** The tools that it made, as it made them. */
+  readonly made: readonly object[];
+}
+
+/** With the line of a tool's unknown member, where the text of the module has it. */
+async function withLines({ check, made }: OneCheck, { path, realPath }: FoundModule): Promise<ModuleCheck> {
+  let { problems } = check;
+  for (const { name, sentence } of made.flatMap(unknownMembers)) {
+    const line = await lineOfMember(textOf(realPath), realPath, name);
+    if (line === undefined) continue;
+    problems = problems.map((problem) =>
+      problem === `${path}: ${sentence}` ? `${path}:${line}: ${sentence}` : problem,
+    );
+  }
+  return { ...check, problems };
+}
+
+/** In the module and in the files beside it that it imports. */
+async function unknownIn({ path, realPath }: FoundModule, known: KnownNames): Promise<string[]> {
+  const files = new Set([realPath]);
+  const problems: string[] = [];
+  for (const file of files) {
+    const text = textOf(file);
+    const shown = file === realPath ? path : file;
+    for (const { line, sentence } of await findUnknownNames(text, file, known))
+      problems.push(`${shown}:${line}: ${sentence}`);
+    for (const specifier of findImports(text).specifiers.filter((name) => name.startsWith(".")))
+      for (const target of importTargets(specifier, dirname(file), () => undefined).slice(0, 1))
+        if (files.size < maxFiles && /\.[cm]?[jt]sx?$/.test(target)) files.add(target);
+  }
+  return problems;
+}
+
+const maxFiles = 200;
+const maxFileBytes = 16 * 1024 * 1024;
+
+/** Empty where it cannot be read: the load has told why. */
+function textOf(path: string): string {
+  try {
+    return Buffer.from(readModuleFile(path, maxFileBytes).bytes).toString("utf8");
+  } catch {
+    return "";
+  }
 }
 
 async function loadAsExtension(
@@ -118,16 +182,19 @@ function extensionCheck(extension: ExtensionRegistrations, problems: readonly st
   return { modules: [registered], tools: [], problems, advice };
 }
 
-async function toolCheck(location: ExtensionLocation, candidate: FoundModule): Promise<ModuleCheck> {
+async function toolCheck(location: ExtensionLocation, candidate: FoundModule): Promise<OneCheck> {
   const { checkTools } = await import("../../extensions/load/tool-check.js");
-  return withLoaded(location, { candidates: [candidate], coverage: undefined }, async (loaded) => {
+  const warnings: string[] = [];
+  const log = { ...location.log, warn: (text: string) => void warnings.push(text) };
+  return withLoaded({ ...location, log }, { candidates: [candidate], coverage: undefined }, async (loaded) => {
     const check = await checkTools(loaded);
     const tools = check.tools.map(({ name }) => name);
     const modules =
       check.problems.length > 0 && tools.length === 0
         ? []
         : [{ ...none, path: candidate.path, form: "custom tool", tools } as const];
-    return { ...check, modules };
+    const made = loaded.tools.map(({ tool }) => tool);
+    return { check: { ...check, problems: [...check.problems, ...warnings], modules }, made };
   });
 }
 

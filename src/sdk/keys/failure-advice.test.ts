@@ -4,8 +4,9 @@ import { openAi } from "../../testing/index.js";
 import { adviceFor } from "./failure-advice.js";
 
 const model = openAi.model("https://gateway.example", { api: "openai-responses" });
+const sent = { hasKey: true, hasHeaders: false };
 const advice = (words: string, failure: ProviderFailure, changes: Partial<typeof model> = {}) =>
-  adviceFor(words, failure, { model: { ...model, ...changes }, keySource: "OPENAI_API_KEY" });
+  adviceFor(words, failure, { model: { ...model, ...changes }, keySource: "OPENAI_API_KEY", ...sent });
 
 describe("a 404 of /responses", () => {
   const notFound: ProviderFailure = { kind: "invalid_request", status: 404 };
@@ -29,5 +30,5 @@ it("an auth failure without a status is one too; without a known key nothing is 
   expect(advice("authentication_error", failure)).toBe(
     "The key from OPENAI_API_KEY was refused by https://gateway.example. Check it, or run: galley login openai",
   );
-  expect(adviceFor("no", failure, { model, keySource: undefined })).toBeUndefined();
+  expect(adviceFor("no", failure, { model, keySource: undefined, ...sent })).toBeUndefined();
 });

@@ -5,13 +5,22 @@ import { loginCommand } from "../../provider/credentials.js";
 import type { ProviderModel } from "../../provider/provider.js";
 import { knownProviders } from "../../provider/provider-list.js";
 
-/** Undefined where the service's words are enough. `keySource`: where the key came from, if it is known. */
+/** What a request had that a service could take for a key. */
+export interface SentKey {
+  /** Where the key came from, if it is known. */
+  readonly keySource: string | undefined;
+  readonly hasKey: boolean;
+  readonly hasHeaders: boolean;
+}
+
+/** Undefined where the service's words are enough. */
 export function adviceFor(
   words: string,
   { kind, status, retryAfterMs }: ProviderFailure,
-  { model, keySource }: { model: ProviderModel; keySource: string | undefined },
+  sent: SentKey & { readonly model: ProviderModel },
 ): string | undefined {
-  if (kind === "auth") return keySource === undefined ? undefined : refusedKeyText(model, keySource);
+  const { model } = sent;
+  if (kind === "auth") return refusedText(model, sent);
   // One that names a time is asked again then.
   if (kind === "usage_limit" && retryAfterMs === undefined)
     return `${model.provider} reports that the quota is used up; this is not retried.`;
@@ -21,10 +30,20 @@ export function adviceFor(
   return undefined;
 }
 
-function refusedKeyText({ provider, baseUrl }: ProviderModel, source: string): string {
+function refusedText(
+  { provider, baseUrl }: ProviderModel,
+  { keySource, hasKey, hasHeaders }: SentKey,
+): string | undefined {
   const login = loginCommand(provider);
-  const mend = login === undefined ? "Check it." : `Check it, or run: ${login}`;
-  return `The key from ${source} was refused by ${originOf(baseUrl)}. ${mend}`;
+  const origin = originOf(baseUrl);
+  if (keySource !== undefined) {
+    const mend =
+      login === undefined ? `Check it; ${provider} is described in models.yml.` : `Check it, or run: ${login}`;
+    return `The key from ${keySource} was refused by ${origin}. ${mend}`;
+  }
+  if (hasKey) return undefined; // the caller's own
+  if (hasHeaders) return `${origin} refused the headers that models.yml has for ${provider}. Check them.`;
+  return `No key is set for ${provider}. Set  apiKey  for it in models.yml${login === undefined ? "" : `, or run: ${login}`}`;
 }
 
 /** Not the vendor's own. */

@@ -94,7 +94,7 @@ describe("a key from a command that has expired", () => {
     put("acme", server.url, [`apiKey: "!${counter}"`]);
     const registry = await load();
     const [event] = await ask(registry);
-    const text = `HTTP 401 expired: Token expired. The key from models.yml was refused by ${server.url}. Check it.`;
+    const text = `HTTP 401 expired: Token expired. The key from models.yml was refused by ${server.url}. Check it; acme is described in models.yml.`;
     expect(event).toMatchObject({ type: "error", errorMessage: text, failure: { kind: "auth", status: 401 } });
     expect(runs()).toBe(2);
     expect(textOf(await ask(registry))).toEqual(["Hello."]);
@@ -137,7 +137,9 @@ describe("a key that is no answer of a command", () => {
     const server = await serve([refusal]);
     put("acme", server.url, lines);
     const [text] = textOf(await ask(await load(variables)));
-    expect(text).toContain(`Token expired. The key from ${source} was refused by ${server.url}. Check it.`);
+    expect(text).toContain(
+      `Token expired. The key from ${source} was refused by ${server.url}. Check it; acme is described in models.yml.`,
+    );
   });
 
   it("of a service that galley knows: the command to store another one", async () => {

@@ -57,6 +57,8 @@ async function explain(event: ErrorEvent, { model, options }: StreamRequest, key
   const advice = adviceFor(event.errorMessage, event.failure, {
     model,
     keySource: keys.keySource(model, options.apiKey),
+    hasKey: options.apiKey !== undefined,
+    hasHeaders: Object.keys(options.headers ?? {}).length > 0,
   });
   return advice === undefined ? event : withSentence(event, advice);
 }

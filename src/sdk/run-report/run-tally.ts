@@ -92,10 +92,11 @@ export class RunTally {
   }
 }
 
-/** A command says why it failed in its last line, after its output. */
+/** A command says why it failed in a line after its output; what became of its files may follow. */
 function reasonOf({ content, details }: ToolResult): string {
   const text = content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  const line = isObject(details) && "exitCode" in details ? lines.at(-1) : lines[0];
+  const isCommand = isObject(details) && "exitCode" in details;
+  const line = isCommand ? (lines.findLast((each) => each.startsWith("Command ")) ?? lines.at(-1)) : lines[0];
   return oneLine(line ?? "it gave no reason", maxWhy);
 }

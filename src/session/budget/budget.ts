@@ -187,7 +187,8 @@ function unknownPrice(model: ProviderModel): GalleyError {
 
 function limitText({ kind, limit, used }: Omit<BudgetExceeded, "type">): string {
   const numbers = { cost: [`$${limit}`, ` ($${used} spent)`], tokens: [`${limit} tokens`, ` (${used} used)`] };
-  const [most, spent] = kind === "turns" ? [`${limit} model call${limit === 1 ? "" : "s"}`, ""] : numbers[kind];
+  const [most = "", spent = ""] = kind === "turns" ? [`${limit} model call${limit === 1 ? "" : "s"}`] : numbers[kind];
+  if (used < limit) return `Stopped: the next call would exceed the limit of ${most}${spent}.`;
   return `Stopped: the limit of ${most} is used up${spent}.`;
 }
 

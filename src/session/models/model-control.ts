@@ -3,7 +3,7 @@
 
 import { GalleyError } from "../../base/errors.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
-import type { ProviderModel, StreamOptions } from "../../provider/provider.js";
+import { capabilitiesOf, type ProviderModel, type StreamOptions } from "../../provider/provider.js";
 import type { SessionRecord } from "../../record/record.js";
 import type { Summarizer } from "../compaction/summarize.js";
 import type { ModelChoice, ModelSource } from "./model-source.js";
@@ -184,8 +184,10 @@ export class ModelControl {
     if (record !== this.#untold) return;
     this.#untold = undefined;
     const { models, thinkingLevel } = record.context;
+    const recorded = this.#find(models.get("default") ?? "");
     // Otherwise the model comes from the record, or only stands in for it.
-    if (this.#deps.named?.model || !models.has("default")) this.#recordNewModel();
+    const isNews = this.#deps.named?.model || !models.has("default") || (recorded && !isLanguageModel(recorded));
+    if (isNews) this.#recordNewModel();
     // What was named for this start is no default for opening the record later.
     if (thinkingLevel === undefined && this.#model?.reasoning && this.#level !== undefined) this.#recordLevel();
     else this.#recordNewLevel();
@@ -205,12 +207,16 @@ export class ModelControl {
     const { models, thinkingLevel } = this.#deps.record().context;
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
-    if (found && found !== this.#model) this.#choose(found);
-    if (found) this.#isChosen = true;
+    // The planner may have answered because there was no model yet; now there is one.
+    const isReplaced = found && !isLanguageModel(found) && this.#model !== undefined && isLanguageModel(this.#model);
+    if (found && !isReplaced && found !== this.#model) this.#choose(found);
+    if (found && !isReplaced) this.#isChosen = true;
     this.#requestedLevel = named ?? this.#recorded(thinkingLevel);
     if (this.#model) this.#level = clampLevel(this.#model, this.#requestedLevel);
     const { model } = this;
     const used = model ? `${model.provider}/${model.id}` : "none";
+    this.#untold = isReplaced ? this.#deps.record() : this.#untold;
+    if (isReplaced) return `${saved} answered until now, ${used} answers from here on. To keep it: --model ${saved}`;
     return saved === undefined || found ? undefined : `Could not restore model ${saved}. Using ${used}`;
   }
 
@@ -326,4 +332,8 @@ function mayReplace(own: ProviderModel | undefined, other: ProviderModel): boole
   if (own?.provider !== other.provider) return false;
   if (own.cost === undefined) return true;
   return other.cost !== undefined && other.cost.input <= own.cost.input && other.cost.output <= own.cost.output;
+}
+
+function isLanguageModel(model: ProviderModel): boolean {
+  return capabilitiesOf(model).isLanguageModel;
 }

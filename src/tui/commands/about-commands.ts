@@ -8,12 +8,12 @@ import type { SlashCommands } from "./slash-command.js";
 
 export const aboutCommands: SlashCommands = {
   keys: { usage: "", help: "what the keys do", run: async (app) => app.notice("info", keyLines(app.keys).join("\n")) },
-  stats: { usage: "", help: "messages, tokens and cost of this session", run: stats },
+  stats: { usage: "", help: "messages, tokens and cost of this session", isReplaceable: true, run: stats },
   export: { usage: "[FILE]", help: "write this session as a web page", run: exportPage },
   copy: { usage: "", help: "copy the last answer", run: copy },
   reload: { usage: "", help: "load extensions, templates and skills again", run: reload },
-  tools: { usage: "", help: "the tools that the model has", run: tools },
-  todos: { usage: "", help: "the todo list", run: todos },
+  tools: { usage: "", help: "the tools that the model has", isReplaceable: true, run: tools },
+  todos: { usage: "", help: "the todo list", isReplaceable: true, run: todos },
   quit: { usage: "", help: "leave", run: async (app) => app.leave({ code: 0 }) },
 };
 

@@ -6,6 +6,8 @@ export interface SlashCommand {
   /** What follows the name. */
   readonly usage: string;
   readonly help: string;
+  /** A command of an extension that has its name is run instead: it only tells something. */
+  readonly isReplaceable?: true;
   /** What rejects becomes a notice. */
   run(app: TerminalApp, argument: string): Promise<unknown> | undefined;
   /** What may follow, for completion. */

@@ -65,6 +65,7 @@ describe.skipIf(!tmuxVersion)(`commands${tmuxVersion ? "" : ` (${withoutTmux})`}
     await run("/todos", "No todos.");
     await run("/export page.html", "Written to");
     expect(existsSync(join(rig.cwd, "page.html"))).toBe(true);
+    await run("/export ~/elsewhere/page.html", /Written to .*\/elsewhere\/page\.html/); // no question to the user
     await run("/fork", "Here a copy of the session goes on.");
     await run("more", "In the copy.");
     expect(rig.sessions()).toHaveLength(2);

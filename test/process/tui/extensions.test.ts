@@ -70,19 +70,54 @@ export default function (pi) {
 }
 `;
 
-async function start(replies: readonly Reply[]) {
+/** As the example `todo.ts` of pi: a class of its own, in a command that looks for the mode of a terminal. */
+const todos = `import type { ExtensionAPI, Theme } from "@earendil-works/pi-coding-agent";
+import { matchesKey, truncateToWidth } from "@earendil-works/pi-tui";
+class TodoList {
+  private lines?: string[];
+  private todos: string[] = [];
+  constructor(private theme: Theme, private onClose: () => void, private onChange: () => void) {}
+  handleInput(data: string): void {
+    if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) return this.onClose();
+    this.todos.push("buy milk");
+    this.invalidate();
+    this.onChange();
+  }
+  render(width: number): string[] {
+    const th = this.theme;
+    this.lines ??= [
+      truncateToWidth(th.fg("borderMuted", "─".repeat(3)) + th.fg("accent", " Todos ") + th.fg("borderMuted", "─".repeat(width)), width),
+      ...this.todos.map((text, at) => truncateToWidth("  " + th.fg("dim", "○") + " " + th.fg("accent", "#" + (at + 1)) + " " + th.fg("text", text), width)),
+      th.fg("dim", "Press Escape to close"),
+    ];
+    return this.lines;
+  }
+  invalidate(): void {
+    this.lines = undefined;
+  }
+}
+export default function (pi: ExtensionAPI) {
+  pi.registerCommand("todos", { description: "Show all todos", handler: async (_args, ctx) => {
+    if (ctx.mode !== "tui") return ctx.ui.notify("/todos requires interactive mode", "error");
+    await ctx.ui.custom<void>((tui, theme, _kb, done) => new TodoList(theme, () => done(), () => tui.requestRender()));
+    ctx.ui.notify("closed", "info");
+  } });
+}
+`;
+
+async function start(replies: readonly Reply[], text = extension) {
   const { home, env } = emptyHome();
   const cwd = join(home, "shop");
   const agentDir = join(home, ".galley/agent");
   mkdirSync(cwd, { recursive: true });
   mkdirSync(agentDir, { recursive: true });
-  writeFileSync(join(home, "drawing.mjs"), extension);
+  writeFileSync(join(home, "drawing.ts"), text);
   const server = await startScriptedServer(replies);
   onTestFinished(() => server.close());
   writeFileSync(join(agentDir, "models.yml"), modelsAt(server.url));
   const logFile = join(home, "galley.log");
   const terminal = new TmuxTerminal({ cwd, env: { ...env, GALLEY_LOG: logFile } });
-  terminal.galley("--extension", join(home, "drawing.mjs"), "--no-session");
+  terminal.galley("--extension", join(home, "drawing.ts"), "--no-session");
   await terminal.shows("acme/scripted");
   const type = (line: string) => {
     terminal.write(line);
@@ -130,6 +165,18 @@ describe.skipIf(!tmuxVersion)(`extensions in the terminal${tmuxVersion ? "" : ` 
     await terminal.shows("view of 100 columns");
     terminal.write("!");
     await terminal.shows("the view answered undefined");
+    await leave();
+  });
+
+  it("of pi show their own view, which takes keys and closes", async () => {
+    const { terminal, type, leave } = await start([], todos);
+    type("/todos");
+    await terminal.shows(/─── Todos ─+[\s\S]*Press Escape to close/);
+    terminal.keys("a");
+    await terminal.shows("○ #1 buy milk");
+    terminal.keys("Escape");
+    await terminal.until((screen) => !screen.includes("Press Escape to close"));
+    await terminal.shows("closed");
     await leave();
   });
 

@@ -183,6 +183,8 @@ describe("the plain commands", () => {
     expect(branched).toBe(success("branch", { text: "Hi", cancelled: false }));
     const parentSession = "sessions/old.jsonl";
     expect(await answer("new_session", { parentSession })).toBe(success("new_session", { cancelled: false }));
+    mkdirSync(join(folder, "sessions"), { recursive: true });
+    writeFileSync(join(folder, "sessions/old.jsonl"), "");
     const switched = await answer("switch_session", { sessionPath: "sessions/old.jsonl" });
     expect(switched).toBe(success("switch_session", { cancelled: false }));
   });

@@ -1,6 +1,8 @@
 // What the lanes promise, one by one, with real sessions behind them.
 
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.js";
 import type { TypedObject } from "../../../src/base/ndjson.js";
@@ -213,11 +215,14 @@ describe("the end of a run comes before the answer to", () => {
 
   it.each(["abort", "new_session", "clone", "branch", "switch_session"])("%s", async (type) => {
     const { waiting, step } = stalled();
-    const host = await connect({ model: [step], session: inFolder() });
+    const session = inFolder();
+    const sessionPath = join(session.sessionDir ?? "", "other.jsonl");
+    writeFileSync(sessionPath, "");
+    const host = await connect({ model: [step], session });
     await host.ask({ type: "prompt", id: "a", message: "Hello" });
     await waiting.reached;
     const [point] = host.session.getUserMessagesForBranching();
-    await host.ask({ type, id: "b", entryId: point?.entryId, sessionPath: "other.jsonl" });
+    await host.ask({ type, id: "b", entryId: point?.entryId, sessionPath });
     expect(host.story.slice(-5)).toEqual([...closing, "b ok"]);
     waiting.open();
     await host.session.dispose();

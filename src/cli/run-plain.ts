@@ -33,7 +33,12 @@ export async function runPlain(line: CommandLine, settings: Settings, agentDir: 
   const opened = await createAgentSession({
     ...options,
     settings,
-    ...{ mode: "interactive", approval: "unconfined", ui, askCall, askTrust, askHost },
+    mode: "interactive",
+    approval: "unconfined",
+    ui,
+    askCall,
+    askTrust,
+    askHost,
     confirmApply: applyQuestions.ask,
     defaultAccess: "stage",
     onNoModel: (reason) => say("galley", reason.kind === "unconfigured" ? plannerWelcome.join("\n") : reason.text),

@@ -61,9 +61,16 @@ async function converse(line: CommandLine, start: Start) {
   const { session } = await createAgentSession({
     ...options,
     settings,
-    ...{ ui: ui.session, askCall: ui.askCall, askTrust: ui.askTrust, components: ui.components },
-    ...{ askEscalation: ui.askEscalation, askHost: ui.askHost },
-    ...{ mode: "interactive", approval: "unconfined", deferModules: true, confirmApply: applyQuestions.ask },
+    ui: ui.session,
+    askCall: ui.askCall,
+    askTrust: ui.askTrust,
+    components: ui.components,
+    askEscalation: ui.askEscalation,
+    askHost: ui.askHost,
+    mode: "interactive",
+    approval: "unconfined",
+    deferModules: true,
+    confirmApply: applyQuestions.ask,
     defaultAccess: "stage",
     onNoModel: (reason) => {
       isUnconfigured = reason.kind === "unconfigured";
@@ -122,7 +129,12 @@ function inputAccess(
   { cwd, agentDir, mask }: { cwd: string; agentDir: string; mask: (text: string) => string },
 ) {
   return createInputAccess({
-    ...{ cwd, agentDir, mask, env: process.env, version: GALLEY_VERSION, root: projectRoot({ cwd }) },
+    cwd,
+    agentDir,
+    mask,
+    env: process.env,
+    version: GALLEY_VERSION,
+    root: projectRoot({ cwd }),
     sessionDir: options.get("session-dir")?.[0],
   });
 }

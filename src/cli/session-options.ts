@@ -43,7 +43,7 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
     cwd,
     log,
     persist: !line.options.has("no-session"),
-    ...(sessionDir === undefined ? {} : { sessionDir }),
+    sessionDir,
     ...resumeOption(line, settings),
     assignments: (line.options.get("set") ?? []).map(parseAssignment),
     ...accessOf(line),

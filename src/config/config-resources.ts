@@ -87,7 +87,7 @@ export function resourceFiles(roots: readonly ConfigRoot[], kind: ResourceKind):
         const key = rules[kind].isModuleKind ? relative(root.path, path) : parse(name).name;
         const shadowedBy = first.get(key);
         if (shadowedBy === undefined) first.set(key, path);
-        return { key, path, root, ...(shadowedBy === undefined ? {} : { shadowedBy }) };
+        return { key, path, root, shadowedBy };
       }),
   );
 }

@@ -88,7 +88,7 @@ function candidates(options: ContextFileOptions): Candidate[] {
       fileNames.map((name) => ({
         path: join(directory, name),
         source: "project" as const,
-        ...(within === undefined ? {} : { within }),
+        within,
       })),
     ),
   ];

@@ -77,7 +77,11 @@ export async function surveyExtensions(
   const { explicit = [], pluginDirectories = [], isTrustedForThisRun = false } = options;
   const roots = configRootsAt(location);
   const survey = await surveyProject({
-    ...{ cwd, home, roots, pluginDirectories, isHostModule },
+    cwd,
+    home,
+    roots,
+    pluginDirectories,
+    isHostModule,
     explicit: [...explicit, ...modulesNamedByProject(settings)],
     settings: settings.projectPolicy,
     texts: projectTexts(roots, settings),

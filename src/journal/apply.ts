@@ -188,14 +188,14 @@ function storedOp(op: PreparedOp): StoredOp {
   return {
     kind,
     path,
-    ...(from === undefined ? {} : { from }),
+    from,
     shownPath,
     before,
     after,
-    ...(type === undefined ? {} : { type }),
-    ...(beforeType === undefined ? {} : { beforeType }),
+    type,
+    beforeType,
     beforeMode,
-    ...(afterMode === undefined ? {} : { afterMode }),
+    afterMode,
     staged,
     backup,
   };

@@ -143,7 +143,11 @@ function leftType(type: UndoFile["type"]): Pick<StoredFile, "leaves"> {
 function fileOf({ kind, path, shownPath, before, after, leaves, meaning, ...marks }: StoredFile): UndoFile {
   const old = before && { ...before, bytes: Buffer.from(before.bytes, "base64") };
   return {
-    ...{ kind, path, shownPath, before: old, afterHash: after },
+    kind,
+    path,
+    shownPath,
+    before: old,
+    afterHash: after,
     ...(leaves ? { type: leaves } : {}),
     ...(marks.protected ? { protected: true } : {}),
     ...(meaning === undefined ? {} : { afterMeaning: meaning }),

@@ -103,7 +103,14 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
     const settles = settledBy(owner);
     const changeId = `ch_${txid.slice(0, 8)}`;
     keep({
-      ...{ type: "change", version: 1, txid, at: clock.now(), label, sourceToolName, by, reason },
+      type: "change",
+      version: 1,
+      txid,
+      at: clock.now(),
+      label,
+      sourceToolName,
+      by,
+      reason,
       owner: { session: session.owner, ...settles },
       undoes,
       kind,
@@ -161,7 +168,7 @@ async function replace(workspace: Workspace, { path, before, after, mode }: Step
   const target = await workspace.resolve(path, "write");
   const expected = before ? sha256Of(before.bytes) : "absent";
   if (after) {
-    const request = { bytes: after, expected, ...(mode === undefined ? {} : { mode }) };
+    const request = { bytes: after, expected, mode };
     return (await workspace.writeFile(target, request)).hardlinkBroken ?? false;
   }
   await workspace.removeFile(target, { expected });

@@ -285,7 +285,7 @@ function normalize(run: CallRun, toolName: string, value: unknown, isOurs = fals
   const taken = isOurs ? { content, details } : { content: copyOf(content), details: copyOf(details) };
   return {
     content: [taken.content].flat().map(asBlock).filter(isInputContent).map(withoutEscapes),
-    ...(taken.details === undefined ? {} : { details: taken.details }),
+    details: taken.details,
     ...(isError === true ? { isError } : {}),
     ...(isWarning === true ? { isWarning } : {}),
     ...(terminate === true ? { terminate } : {}),

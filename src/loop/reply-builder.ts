@@ -219,7 +219,7 @@ function callOf({ id, name, shown, thoughtSignature }: DraftCall, args = parsePa
     id,
     name,
     arguments: args,
-    ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
+    thoughtSignature,
   };
 }
 

@@ -48,7 +48,7 @@ export function startCall(run: CallRun, call: ToolCall): void {
     toolCallId: id,
     toolName: name,
     args,
-    ...(intent === undefined ? {} : { intent }),
+    intent,
   });
 }
 

@@ -3,7 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import { contentHash } from "../base/file-type.js";
-import type { ChangeWriter, OldContent, RunMark, UndoFile, UndoRecord } from "../plans/change-writer.js";
+import type { ChangeWriter, RunMark, UndoFile, UndoRecord } from "../plans/change-writer.js";
 import type { ShownFile } from "../plans/diff/diff-page.js";
 import { gitSummary, isGrouped } from "../plans/diff/git-group.js";
 import { diffOf } from "../plans/diff/plan-diff.js";
@@ -12,6 +12,7 @@ import type { Change, Decider, FileChangeKind, PendingAction } from "../protocol
 import { errorOf, forHost } from "./decide/words.js";
 import type { DecisionAnswer } from "./decide-pending.js";
 import { type FileDifference, inversePlan } from "./inverse-plan.js";
+import { forward, type LeftBytes, leftBytes } from "./left-bytes.js";
 import type { PendingActions } from "./pending.js";
 import { isUndone } from "./undone-files.js";
 
@@ -244,7 +245,7 @@ export class ChangeHistory {
     const id = await pending.stage({
       label,
       sourceToolName: "undo",
-      ...(toolCallId === undefined ? {} : { toolCallId }),
+      toolCallId,
       details: {
         changeId: changeIdOf(record.txid),
         ...(records.length > 1 ? { changeIds: txidsOf(records).map(changeIdOf) } : {}),
@@ -369,37 +370,4 @@ function doneText(
   const whole = (isRedo && undoes?.length === 1 ? all.find(({ txid }) => undoes.includes(txid)) : undefined) ?? record;
   const part = records.length === 1 ? partText(changes, whole) : "";
   return `${isRedo ? "Redone" : "Undone"}: ${of}${part}.`;
-}
-
-/** What a change left in a file; undefined when those bytes are no longer available. */
-type LeftBytes = (file: UndoFile) => Promise<Uint8Array | undefined>;
-
-/** The next change found what the last one left, unless another program wrote in between; the disk has the newest. */
-function leftBytes(all: readonly UndoRecord[], changes: Pick<ChangeWriter, "look">): LeftBytes {
-  const byPath = new Map<string, OldContent[]>();
-  for (const { path, before } of all.flatMap(({ files }) => files))
-    if (before) byPath.set(path, [...(byPath.get(path) ?? []), before]);
-  const hashes = new Map<Uint8Array, string>();
-  const hashOf = ({ type, bytes }: Pick<OldContent, "type" | "bytes">): string => {
-    const hash = hashes.get(bytes) ?? contentHash(type, bytes);
-    hashes.set(bytes, hash);
-    return hash;
-  };
-  return async ({ path, afterHash, type }) => {
-    if (afterHash === null || type === "directory") return new Uint8Array();
-    const kept = byPath.get(path)?.find((old) => hashOf(old) === afterHash);
-    if (kept) return kept.bytes;
-    const now = await changes.look(path, afterHash).catch(() => undefined); // an unreadable file counts as unknown
-    return now?.isAsLeft && hashOf(now) === afterHash ? now.bytes : undefined;
-  };
-}
-
-/** What the change did, for its diff. */
-function forward(file: UndoFile, after: Uint8Array): PlannedChange {
-  const before = file.before?.bytes ?? new Uint8Array();
-  const old = { exists: file.before !== null, size: before.length, sha256: "", mode: file.before?.mode ?? 0 };
-  const stamp = { path: file.shownPath, ...old, ...typeMember(file.before?.type) };
-  const type = typeMember(file.kind === "delete" ? file.before?.type : file.type);
-  const guard = file.protected ? { protected: true as const } : {};
-  return { kind: file.kind, path: file.path, stamp, before, after, ...type, ...guard };
 }

@@ -54,7 +54,7 @@ export async function getDiff(
   });
   if (changeId !== undefined && !next) changes.endShowing();
   return {
-    ...(shown.revision === undefined ? {} : { revision: shown.revision }),
+    revision: shown.revision,
     files,
     ...(shown.git === undefined || cursor !== undefined || paths ? {} : { git: shown.git }),
     ...(next ? { nextCursor: cursorAt(next, state) } : {}),
@@ -73,7 +73,7 @@ function plannedFiles({ store }: PendingActions, id: string): Shown {
     .map((change) => ({
       path: change.stamp.path,
       kind: change.kind,
-      ...(change.to === undefined ? {} : { to: change.to }),
+      to: change.to,
       change,
     }));
   return { files, what: "pending action", revision: action.revision, git: gitSummary(plan) };

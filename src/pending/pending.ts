@@ -381,7 +381,7 @@ export class PendingActions {
     } catch (thrown) {
       error = messageOf(thrown);
     }
-    this.store.remove(id, { outcome, by: "runtime", reason, ...(error === undefined ? {} : { error }) });
+    this.store.remove(id, { outcome, by: "runtime", reason, error });
   }
 
   /** Of what was decided about these. A failed decision leaves the action pending: there is nothing to tell. */

@@ -212,7 +212,7 @@ export function decodePlan(text: string): Plan {
   if (typeof appliedText !== "string") throw new GalleyError("invalid_argument", "The plan has no text.");
   return {
     changes: value.changes.map(decodeChange),
-    applied: { text: appliedText, ...(details === undefined ? {} : { details }) },
+    applied: { text: appliedText, details },
     ...(value.undoes === undefined ? {} : { undoes: undoneIn(value.undoes) }),
     ...(value.kind === "undo" || value.kind === "redo" ? { kind: value.kind } : {}),
     ...(typeof value.unit === "string" ? { unit: value.unit } : {}),

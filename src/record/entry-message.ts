@@ -20,8 +20,8 @@ export function messageOfEntry(entry: SessionEntry): AgentMessage | undefined {
           customType,
           content,
           display,
-          ...(details === undefined ? {} : { details }),
-          ...(attribution === undefined ? {} : { attribution }),
+          details,
+          attribution,
         },
         timeOf(entry),
       );

@@ -132,7 +132,7 @@ export class EntryTree {
     const nodes = new Map<string, EntryNode>();
     for (const entry of this.#entries) {
       const label = this.#labels.get(entry.id);
-      nodes.set(entry.id, { entry, children: [], ...(label === undefined ? {} : { label }) });
+      nodes.set(entry.id, { entry, children: [], label });
     }
     const roots: EntryNode[] = [];
     for (const node of nodes.values()) {

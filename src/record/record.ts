@@ -118,6 +118,10 @@ export class SessionRecord {
     return this.#file?.readOnly;
   }
 
+  get readOnlyReason(): string | undefined {
+    return this.readOnly?.text;
+  }
+
   append<Given extends EntryFields>(fields: Given): Extract<SessionEntry, { type: Given["type"] }> {
     const entry = this.#placed(fields, this.#tree.leafId);
     this.#add(entry);

@@ -27,7 +27,7 @@ export function newHeader({ cwd, clock = systemClock, ids = randomIds }: HeaderO
     id: ids.session(now),
     timestamp: new Date(now).toISOString(),
     cwd: resolve(cwd),
-    ...(parentSession === undefined ? {} : { parentSession }),
-    ...(parentSessionId === undefined ? {} : { parentSessionId }),
+    parentSession,
+    parentSessionId,
   };
 }

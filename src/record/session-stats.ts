@@ -27,7 +27,7 @@ export function sessionStats({ sessionId, sessionFile, entries, messages, contex
   }
   const { total } = bill;
   return {
-    ...(sessionFile === undefined ? {} : { sessionFile }),
+    sessionFile,
     sessionId,
     ...countMessages(messages),
     tokens: tokensOf(total),

@@ -68,7 +68,7 @@ export async function storedLine(entry: SessionEntry, sinks: StoredFormSinks, ma
     parentId,
     timestamp,
     notice: cutNotice,
-    ...(artifactId === undefined ? {} : { artifactId }),
+    artifactId,
   };
   return Buffer.from(asLine(JSON.stringify(bare)));
 }

@@ -49,7 +49,7 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   get_messages_page: getMessagesPage,
   get_commands: ({ session }) => ({ commands: session.getCommands() }),
   get_changes: async ({ session }, { all = false, diff = false, limit }) => ({
-    changes: await session.getChanges({ isWholeRoot: all, withDiff: diff, ...(limit === undefined ? {} : { limit }) }),
+    changes: await session.getChanges({ isWholeRoot: all, withDiff: diff, limit }),
   }),
   get_diff: ({ session }, { type: _type, id: _id, ...request }) => session.getDiff(request),
   get_pending_actions: async ({ session }, { ids, diff, check }) => ({

@@ -319,8 +319,8 @@ function textOf(item: Item, mask: TextMask | undefined): string {
   if (item.kind === "plain") return item.text;
   const { event, deltas, stub, messageId, mayBeCut } = item;
   const text = encodeUpdate(event, deltas?.join(""), {
-    ...(stub === undefined ? {} : { stub }),
-    ...(messageId === undefined ? {} : { messageId }),
+    stub,
+    messageId,
     mask,
   });
   return mayBeCut && isBeyondHosts(text) ? encodeSafely(tooLarge(event)) : text;

@@ -145,7 +145,7 @@ export class PromptResults {
     for (const ticket of open) {
       const { id, isTaken: agentInvoked } = ticket;
       const told = ticket.outcome ?? (isWaiting(ticket) ? { status: "aborted" as const } : outcome);
-      this.#tell({ type: "prompt_result", ...(id === undefined ? {} : { id }), agentInvoked, ...told, sessionSettled });
+      this.#tell({ type: "prompt_result", id, agentInvoked, ...told, sessionSettled });
     }
     if (!sessionSettled || (this.#isIdleTold && open.length === 0)) return;
     this.#isIdleTold = true;

@@ -68,7 +68,9 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const models = await findSessionModels(options, environment);
   const mode = new SessionAccess(environment.settings, options);
   const confined = createConfinement(options, {
-    ...{ environment, access: mode, askHost: options.askHost },
+    environment,
+    access: mode,
+    askHost: options.askHost,
   });
   const { sandbox } = confined;
   const prompt = await createSystemPrompt(options, environment, { ...access, mode, sandbox });
@@ -89,9 +91,17 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const policy = policyOf(options, environment, { access: mode, sandbox, user });
   const session = new AgentSession({
     ...opened,
-    ...{ cwd: environment.cwd, clock: environment.clock, log: environment.log, changes, stream, budget },
-    ...{ secrets: environment.secrets, maskResult: resultMask(environment) },
-    ...{ extensions, library: prompts, confirm: confirmationBy(options, user) },
+    cwd: environment.cwd,
+    clock: environment.clock,
+    log: environment.log,
+    changes,
+    stream,
+    budget,
+    secrets: environment.secrets,
+    maskResult: resultMask(environment),
+    extensions,
+    library: prompts,
+    confirm: confirmationBy(options, user),
     confirmProtected: user?.confirmProtected,
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
@@ -101,7 +111,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     systemPrompt: (active) => prompt.text(active, prompts),
     learnSurroundings: prompt.learn,
     settings: sessionSettingsOf(settings, options.mode),
-    ...{ sandbox, access: mode },
+    sandbox,
+    access: mode,
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
@@ -116,7 +127,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   // What was named for this start wins over the record.
   const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
   if (!options.deferModules) await session.whenReady();
-  return { session, ...(modelFallbackMessage === undefined ? {} : { modelFallbackMessage }) };
+  return { session, modelFallbackMessage };
 }
 
 /** What the steps below share. */
@@ -171,12 +182,26 @@ async function createSystemPrompt(
   const contextFiles =
     options.contextFiles ??
     (await findContextFiles({
-      ...{ cwd, agentDir, env, workspace, disabled, log, roots, home, project },
+      cwd,
+      agentDir,
+      env,
+      workspace,
+      disabled,
+      log,
+      roots,
+      home,
+      project,
       ...(options.workspace ? {} : { mayExist }),
     }));
   const promptFiles = readPromptFiles(agentDir, log);
   const surroundings = createSurroundings({
-    ...{ cwd, project, settings: environment.settings, clock: environment.clock, path: env.PATH, mode, sandbox },
+    cwd,
+    project,
+    settings: environment.settings,
+    clock: environment.clock,
+    path: env.PATH,
+    mode,
+    sandbox,
     processes: options.workspace ? undefined : processes, // a workspace of the host is not where our programs run
   });
   const defaultPrompt = defaultPromptIn(surroundings.text);
@@ -282,7 +307,15 @@ function policyOf(
   { access, sandbox, user }: { access: SessionAccess; sandbox: SessionSandbox; user: UserQuestions | undefined },
 ): ApprovalPolicy {
   return createCallPolicy(approve, {
-    ...{ access, sandbox, settings, allowExec, cwd, log, mask, ask, confirm: user?.approveCall },
+    access,
+    sandbox,
+    settings,
+    allowExec,
+    cwd,
+    log,
+    mask,
+    ask,
+    confirm: user?.approveCall,
     escalate: askEscalation ?? user?.escalate,
     root: project.writableRoot,
     allowForGood: async (line) =>
@@ -320,7 +353,10 @@ function workOf(
       (await import("./exec/run-program.js")).runProgram(request, { processes, confinement: confined.commands, cwd }),
     exportPage: async (source, outputPath) =>
       (await import("./export-page.js")).exportPage(source, {
-        ...{ outputPath, cwd, home: environment.home, redact: environment.secrets.mask },
+        outputPath,
+        cwd,
+        home: environment.home,
+        redact: environment.secrets.mask,
         hostWorkspace: options.workspace,
       }),
     release: async (modulesMs) => {

@@ -186,7 +186,7 @@ export async function withSessionFile<T>(
     agentDir,
     log,
     persist: true,
-    ...(sessionDir === undefined ? {} : { sessionDir }),
+    sessionDir,
     ...(path === undefined ? {} : { resume: { kind: "open", target: path } }),
   });
   try {

@@ -220,8 +220,8 @@ function initialModel(
 ): InitialModel {
   if (model) return { model };
   const requested = {
-    ...(provider === undefined ? {} : { provider }),
-    ...(modelPattern === undefined ? {} : { model: modelPattern }),
+    provider,
+    model: modelPattern,
   };
   return chooseInitialModel(registry, requested, preferences);
 }

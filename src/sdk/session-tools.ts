@@ -66,8 +66,14 @@ export class SessionTools {
     const staging = stagingOf(session.pending, { changes, access: mode, kept });
     this.#pending = session.pending;
     this.#own = {
-      ...{ todos: session.todos, artifacts: session.artifacts },
-      ...{ ...access, staging, clock, isPersistent, dialogs, settings: toolSettingsOf(settings, env) },
+      todos: session.todos,
+      artifacts: session.artifacts,
+      ...access,
+      staging,
+      clock,
+      isPersistent,
+      dialogs,
+      settings: toolSettingsOf(settings, env),
       maskOutput: outputMask(environment),
       confinement,
     };
@@ -92,7 +98,8 @@ export class SessionTools {
     const { settings: usual } = this.#own;
     const read = { ...usual.read, ...(autoResize === undefined ? {} : { autoResize }) };
     const own = {
-      ...{ ...this.#own, settings: { ...usual, read } },
+      ...this.#own,
+      settings: { ...usual, read },
       ...(given ? { processes: given } : {}),
       ...(runsElsewhere ? { confinement: undefined } : {}),
     };

@@ -102,7 +102,7 @@ function createProcesses({ env, clock, log, projectRoot }: Here, settings: Setti
     environment: { ...unattended, ...settings.get("bash.environment") },
     shellPrefix: variable(env, "GALLEY_SHELL_PREFIX"),
     projectRoot,
-    ...(shellPath === undefined ? {} : { shellPath }),
+    shellPath,
   });
 }
 

@@ -138,7 +138,7 @@ export class AgentSession extends SessionView {
   compact(customInstructions?: string): Promise<CompactionResult> {
     const { driver, compaction } = this.internals;
     const stopRun = () => driver.stop();
-    return compaction.compactNow({ stopRun, ...(customInstructions === undefined ? {} : { customInstructions }) });
+    return compaction.compactNow({ stopRun, customInstructions });
   }
 
   abortCompaction(): void {

@@ -86,8 +86,15 @@ function callRun(
   };
   return {
     context: {
-      ...{ events, signal, clock, graceClock: driver.graceClock, log, mask, maskResult },
-      ...{ hooks: watchedHooks, toolContext: { cwd } },
+      events,
+      signal,
+      clock,
+      graceClock: driver.graceClock,
+      log,
+      mask,
+      maskResult,
+      hooks: watchedHooks,
+      toolContext: { cwd },
     },
     offeredTools: [tool],
     emit: (event) => events.emit(event),

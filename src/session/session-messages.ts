@@ -25,7 +25,7 @@ export function userMessage(
 
 export function customMessage(input: CustomMessageInput, now: number): CustomMessage {
   const { customType, content, display, details, attribution = "agent" } = input;
-  const fields = { customType, content, display, ...(details === undefined ? {} : { details }), attribution };
+  const fields = { customType, content, display, details, attribution };
   const message = checkMessage({ role: "custom", ...fields }, now);
   if (message?.role !== "custom" || message.customType === "")
     throw new GalleyError("invalid_argument", "A custom message needs a customType, and content of texts and images");

@@ -165,7 +165,7 @@ function navigate(
     const told = { kind: "tree", newLeafId, oldLeafId, ...(summaryEntry ? { summaryEntry } : {}) } as const;
     await session.deps.extensions?.changed(told);
     return {
-      ...(editorText === undefined ? {} : { editorText }),
+      editorText,
       cancelled: false,
       ...(summaryEntry ? { summaryEntry } : {}),
     };
@@ -247,7 +247,7 @@ async function takeNotes(
   const abandoned = leftBehind(record, target);
   const notes = await session.compaction.summarizeBranch(abandoned, {
     reserveTokens,
-    ...(customInstructions === undefined ? {} : { customInstructions }),
+    customInstructions,
   });
   const isCurrent = !session.driver.isStreaming && wordsIn(leftBehind(record, target)) === wordsIn(abandoned);
   if (isCurrent) return notes;

@@ -86,7 +86,7 @@ export class SessionView {
 
   /** Why the file is only read: another program holds its lock, or a later version wrote it. */
   get readOnlyReason(): string | undefined {
-    return this.sessionManager.readOnly?.text;
+    return this.sessionManager.readOnlyReason;
   }
 
   get messages(): readonly AgentMessage[] {

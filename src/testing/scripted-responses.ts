@@ -26,8 +26,17 @@ export const openAiResponses = {
   event: (type: string, fields: object = {}): Step => sse({ type, ...fields }, type),
 
   response: (status: string, fields: object = {}) => ({
-    ...{ id: "resp_1", object: "response", created_at: 1, model: "scripted", status, error: null, output: [] },
-    ...{ incomplete_details: null, parallel_tool_calls: true, tools: [], ...fields },
+    id: "resp_1",
+    object: "response",
+    created_at: 1,
+    model: "scripted",
+    status,
+    error: null,
+    output: [],
+    incomplete_details: null,
+    parallel_tool_calls: true,
+    tools: [],
+    ...fields,
   }),
 
   message: (pieces: readonly string[], fields: { id?: string; phase?: string } = {}): ScriptedItem => {

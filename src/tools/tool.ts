@@ -113,5 +113,5 @@ export function toolFailure(message: string, cause?: unknown): GalleyError {
 }
 
 export function textResult(text: string, details?: unknown): ToolResult {
-  return { content: [{ type: "text", text }], ...(details === undefined ? {} : { details }) };
+  return { content: [{ type: "text", text }], details };
 }

@@ -24,7 +24,7 @@ export function createUndo(stage: StageUndo, { hidden }: { hidden: boolean }): A
     deferrable: true,
     approval: "write",
     async execute(toolCallId, { id }) {
-      const { action } = await stage({ toolCallId, ...(id === undefined ? {} : { changeId: id }) });
+      const { action } = await stage({ toolCallId, changeId: id });
       const files = action.files?.map(({ path }) => `  ${path}`).join("\n") ?? "";
       const text = `Staged as ${action.id} – files NOT modified. Call resolve to apply or discard.\n\n${action.label}\n${files}`;
       return textResult(text, { pendingId: action.id, label: action.label });

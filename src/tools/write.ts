@@ -50,7 +50,7 @@ export function createWrite(deps: TextFileDeps): AgentTool<WriteParams> {
         const outcome = await writeNoted(deps, { file, after }, what);
         const remarks = kept.length > 0 ? [`Kept from the old file: ${kept.join(", ")}`] : [];
         return textResult(`Successfully wrote ${after.length} bytes to ${displayPath}${notice(remarks)}`, {
-          ...(diff === undefined ? {} : { diff }),
+          diff,
           ...outcome,
         });
       });

@@ -81,7 +81,7 @@ describe("a process that is killed", () => {
     await killedAt("link", 5, "apply", "pa_1");
     expect((await galley("recover")).code).toBe(0);
     expect(files()).toEqual(all("old"));
-    expect((await galley("pending")).stdout).toMatch(/^pa_1 {2}pending o {2}5 files /);
+    expect((await galley("pending")).stdout).toMatch(/^pa_1 {2}pending o {2}f1\.ts \(\+4\) /);
   });
 
   it("again while it recovers: the start after that still finishes", async () => {

@@ -36,7 +36,7 @@ describe("a label with escape sequences", () => {
   it("is shown without them by every verb", async () => {
     const label = "\\u001b[31mRed\\u001b]0;title\\u0007\\u202e";
     await stage(label);
-    expect((await galley("pending")).stdout).toMatch(/^pa_1 {2}pending o {2}1 file [\n -~]*$/);
+    expect((await galley("pending")).stdout).toMatch(/^pa_1 {2}pending o {2}a\.txt [\n -~]*$/);
     expect((await galley("show", "pa_1")).stdout).toMatch(/^pa_1 {2}pending o {2}Red\n/);
     expect((await galley("discard", "pa_1")).stdout).toBe("Discarded pa_1: Red\n");
     await stage(label);
@@ -90,7 +90,7 @@ describe.skipIf(!hasTerminals)("a terminal", () => {
     expect(paged.stdout).toContain("PAGED:\u001b[32m+new\u001b[0m\r\n");
     const plain = inTerminal({ PAGER: "cat", NO_COLOR: "1" }, "show", "pa_");
     expect(plain.stdout).toContain("\n+new\r\n");
-    expect(inTerminal({ PAGER: "sed s/^/PAGED:/" }, "pending").stdout).toMatch(/^pa_\d+ {2}pending ◌ {2}1 file /);
+    expect(inTerminal({ PAGER: "sed s/^/PAGED:/" }, "pending").stdout).toMatch(/^pa_\d+ {2}pending ◌ {2}a\.txt /);
   });
 });
 

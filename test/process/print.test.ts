@@ -32,7 +32,7 @@ describe("print mode", () => {
     writeFileSync(join(home, "no-directory"), "");
     const args = ["-p", "--session-dir", join(home, "no-directory"), "replace foo($A) with bar($A) in b.ts"];
     const { code, stderr } = await galley(args);
-    expect(code).toBe(0);
+    expect(code).toBe(3);
     expect(stderr).toMatch(
       /^Not applied, and gone with the run:\n(?:.*\n)*?The session could not be kept \(.*no-directory.*\)\./m,
     );

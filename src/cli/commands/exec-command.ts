@@ -26,7 +26,9 @@ export async function runExecCommand(words: readonly string[]): Promise<void> {
   const cwd = workingDirectory(wanted.directory);
   const { sessionDir } = wanted;
   const location = {
-    ...{ cwd, agentDir: agentDirectory(process.env), log },
+    cwd,
+    agentDir: agentDirectory(process.env),
+    log,
     ...(sessionDir === undefined ? {} : { sessionDir }),
   };
   const stop = new AbortController();
@@ -54,7 +56,11 @@ interface Running {
 async function run(session: AgentSession, wanted: ExecWords, { streams, signal }: Running): Promise<number> {
   const { program: file, args, timeoutMs, isJson, hasExitCode } = wanted;
   const outcome = await session.executeProgram({
-    ...{ file, args, timeoutMs, signal, readsInput: hasInput() },
+    file,
+    args,
+    timeoutMs,
+    signal,
+    readsInput: hasInput(),
     // What was asked to be staged does not run on the disk.
     stage: session.staging === "all",
     onOutput: (chunk, stream) => streams.take(chunk, stream),
@@ -109,7 +115,9 @@ function documentOf(
     ...(stopped ? { stopped } : {}),
     ...(streams instanceof KeptStreams ? streams.texts : {}),
     ...(pendingId === undefined ? {} : { pendingId }),
-    ...{ files, notStaged, kept },
+    files,
+    notStaged,
+    kept,
     ...(told === undefined || told === "" ? {} : { message: told }),
     ...(session ? { sandbox: session.sandbox } : {}),
   };

@@ -35,7 +35,11 @@ export function parseExecWords(words: readonly string[]): ExecWords {
   if (line.words.length > 0)
     throw wrongUse("exec", `Put -- before the program: galley exec -- ${line.words.join(" ")}`);
   return {
-    ...{ program, args, timeoutMs, isJson: own.includes("--json"), hasExitCode: line.options.has("exit-code") },
+    program,
+    args,
+    timeoutMs,
+    isJson: own.includes("--json"),
+    hasExitCode: line.options.has("exit-code"),
     ...accessOf(line),
     directory: valueIn(line, "cwd"),
     sessionDir: valueIn(line, "session-dir"),

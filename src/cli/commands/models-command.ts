@@ -61,7 +61,7 @@ function readWords(words: readonly string[]): Asked {
   }
   return {
     search: rest.join(" ").toLowerCase(),
-    ...(provider === undefined ? {} : { provider }),
+    provider,
     all: flags.has("--all"),
     json: flags.has("--json"),
   };

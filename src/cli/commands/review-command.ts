@@ -53,7 +53,11 @@ async function review({ id, sessionDir, withExitCode }: ReviewWords): Promise<vo
       keyFile: () => keyFileIn(agentDir),
     },
     hasMouse: settings.get("terminal.mouse"),
-    ...{ key, env: process.env, input: process.stdin, output: process.stdout, signal: stopped.signal },
+    key,
+    env: process.env,
+    input: process.stdin,
+    output: process.stdout,
+    signal: stopped.signal,
   });
   const ended = stopped.signal.aborted ? signalCodes[stopped.signal.reason as keyof typeof signalCodes] : undefined;
   process.exitCode = ended ?? (withExitCode && left > 0 ? exitCodes.pending : exitCodes.done);

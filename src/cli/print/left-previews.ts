@@ -107,6 +107,6 @@ function nameOf({ id, label }: PendingActionView): string {
 
 function plannedLine(file: NonNullable<PendingActionView["files"]>[number]): string {
   const { path, kind, added, removed } = file;
-  const figures = { ...(added === undefined ? {} : { added }), ...(removed === undefined ? {} : { removed }) };
+  const figures = { added, removed };
   return `      ${fileLine({ shownPath: path, kind, ...figures })}`;
 }

@@ -84,7 +84,7 @@ export function resultDocument({ outcome, code, answer, sessionId, report, secre
     type: "result",
     is_error: code !== 0,
     result: answer,
-    ...(sessionId === undefined ? {} : { session_id: sessionId }),
+    session_id: sessionId,
     ...(report ? { num_turns: report.turns, total_tokens: report.tokens, total_cost_usd: report.cost } : {}),
     code,
     ...outcome,

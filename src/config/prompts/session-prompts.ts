@@ -90,7 +90,7 @@ export class SessionPrompts implements PromptLibrary {
       ...[...this.#templates.values()].map(
         ({ name, description, argumentHint, place }): SlashCommand => ({
           name,
-          ...(description === undefined ? {} : { description }),
+          description,
           source: "prompt",
           sourceInfo: { ...sourceInfoOf(place), ...(argumentHint === undefined ? {} : { argumentHint }) },
         }),

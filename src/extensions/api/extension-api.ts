@@ -103,8 +103,8 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
         throw new GalleyError("invalid_argument", `The default of flag "${name}" is not a ${type}`);
       extension.flags.set(name, {
         type,
-        ...(usual === undefined ? {} : { default: usual }),
-        ...(description === undefined ? {} : { description }),
+        default: usual,
+        description,
       });
     },
     getFlag: (name) => {

@@ -157,7 +157,7 @@ describe("pushPendingAction", () => {
     const { errors } = await modules.load(["a.ts"], { pending: actions(held) });
     expect(errors).toEqual([]);
     expect(held.peek()).toMatchObject({ sourceToolName: "mine" });
-    expect(held.peek()).not.toHaveProperty("toolCallId");
+    expect(held.peek()?.toolCallId).toBeUndefined();
   });
 
   it("does not apply when a file it rests on has changed", async () => {

@@ -49,12 +49,34 @@ const plain: Readonly<Record<string, string>> = {
 
 /** By the letter at the end of a sequence, and by the number before a tilde. */
 const byLetter: Readonly<Record<string, string>> = {
-  ...{ A: "up", B: "down", C: "right", D: "left", H: "home", F: "end" },
-  ...{ P: "f1", Q: "f2", R: "f3", S: "f4" },
+  A: "up",
+  B: "down",
+  C: "right",
+  D: "left",
+  H: "home",
+  F: "end",
+  P: "f1",
+  Q: "f2",
+  R: "f3",
+  S: "f4",
 };
 const byNumber: Readonly<Record<string, string>> = {
-  ...{ 1: "home", 2: "insert", 3: "delete", 4: "end", 5: "pageup", 6: "pagedown", 7: "home", 8: "end" },
-  ...{ 15: "f5", 17: "f6", 18: "f7", 19: "f8", 20: "f9", 21: "f10", 23: "f11", 24: "f12" },
+  1: "home",
+  2: "insert",
+  3: "delete",
+  4: "end",
+  5: "pageup",
+  6: "pagedown",
+  7: "home",
+  8: "end",
+  15: "f5",
+  17: "f6",
+  18: "f7",
+  19: "f8",
+  20: "f9",
+  21: "f10",
+  23: "f11",
+  24: "f12",
 };
 
 /** Is what the terminal sent this key, say `ctrl+c` or `shift+up`? */
@@ -104,16 +126,34 @@ function canonical(key: string): string {
 }
 
 const editorKeys: Readonly<Record<string, readonly string[]>> = {
-  ...{ cursorUp: ["up"], cursorDown: ["down"], cursorLeft: ["left", "ctrl+b"], cursorRight: ["right", "ctrl+f"] },
-  ...{ cursorWordLeft: ["alt+left", "ctrl+left", "alt+b"], cursorWordRight: ["alt+right", "ctrl+right", "alt+f"] },
-  ...{ cursorLineStart: ["home", "ctrl+a"], cursorLineEnd: ["end", "ctrl+e"] },
-  ...{ pageUp: ["pageUp"], pageDown: ["pageDown"] },
-  ...{ deleteCharBackward: ["backspace"], deleteCharForward: ["delete", "ctrl+d"] },
-  ...{ deleteWordBackward: ["ctrl+w", "alt+backspace"], deleteWordForward: ["alt+d", "alt+delete"] },
-  ...{ deleteToLineStart: ["ctrl+u"], deleteToLineEnd: ["ctrl+k"], undo: ["ctrl+-"] },
-  ...{ newLine: ["shift+enter"], submit: ["enter"], tab: ["tab"], copy: ["ctrl+c"] },
-  ...{ selectUp: ["up"], selectDown: ["down"], selectPageUp: ["pageUp"], selectPageDown: ["pageDown"] },
-  ...{ selectConfirm: ["enter"], selectCancel: ["escape", "ctrl+c"], expandTools: ["ctrl+o"] },
+  cursorUp: ["up"],
+  cursorDown: ["down"],
+  cursorLeft: ["left", "ctrl+b"],
+  cursorRight: ["right", "ctrl+f"],
+  cursorWordLeft: ["alt+left", "ctrl+left", "alt+b"],
+  cursorWordRight: ["alt+right", "ctrl+right", "alt+f"],
+  cursorLineStart: ["home", "ctrl+a"],
+  cursorLineEnd: ["end", "ctrl+e"],
+  pageUp: ["pageUp"],
+  pageDown: ["pageDown"],
+  deleteCharBackward: ["backspace"],
+  deleteCharForward: ["delete", "ctrl+d"],
+  deleteWordBackward: ["ctrl+w", "alt+backspace"],
+  deleteWordForward: ["alt+d", "alt+delete"],
+  deleteToLineStart: ["ctrl+u"],
+  deleteToLineEnd: ["ctrl+k"],
+  undo: ["ctrl+-"],
+  newLine: ["shift+enter"],
+  submit: ["enter"],
+  tab: ["tab"],
+  copy: ["ctrl+c"],
+  selectUp: ["up"],
+  selectDown: ["down"],
+  selectPageUp: ["pageUp"],
+  selectPageDown: ["pageDown"],
+  selectConfirm: ["enter"],
+  selectCancel: ["escape", "ctrl+c"],
+  expandTools: ["ctrl+o"],
 };
 
 /** Which keys do what while a text is edited or something is chosen. */

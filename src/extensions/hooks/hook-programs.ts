@@ -43,7 +43,7 @@ export function hookProgram(program: FoundModule, deps: HookProgramDeps): Inline
       });
     else
       pi.on("tool_result", async ({ toolName, toolCallId, input, content, details, isError }, { signal }) => {
-        const result = { content, ...(details === undefined ? {} : { details }), isError };
+        const result = { content, details, isError };
         const said = await ask({ event: "tool_result", toolName, toolCallId, input, result }, signal);
         if ("answer" in said) return said.answer;
         return { content: [{ type: "text", text: said.refusal || "Blocked by a hook" }], isError: true };

@@ -168,7 +168,7 @@ function asData(name: string, value: unknown): JsonObject {
 
 function asNote(value: unknown): BranchNote {
   const { summary, details } = asData("summary", value);
-  return { summary: asText("summary.summary", summary), ...(details === undefined ? {} : { details }) };
+  return { summary: asText("summary.summary", summary), details };
 }
 
 function asCompaction(value: unknown): CompactionResult {

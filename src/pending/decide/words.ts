@@ -156,8 +156,8 @@ function metadata({ action, decision }: Outcome, { remaining }: Telling) {
     label,
     id,
     remaining: remaining.length,
-    ...(extra === undefined ? {} : { extra }),
-    ...(details === undefined ? {} : { sourceDetails: details }),
+    extra,
+    sourceDetails: details,
   };
 }
 
@@ -189,7 +189,7 @@ function rowsOf(outcome: Outcome, telling: Telling): Row[] {
 
 export function writtenMembers({ changeId, hardlinkBroken }: Pick<Applied, "changeId" | "hardlinkBroken">) {
   return {
-    ...(changeId === undefined ? {} : { changeId }),
+    changeId,
     ...(hardlinkBroken?.length ? { hardlinkBroken } : {}),
   };
 }

@@ -73,7 +73,7 @@ export class PendingActionStore {
         id: action.id ?? this.nextId(),
         label,
         sourceToolName,
-        ...(action.toolCallId === undefined ? {} : { toolCallId: action.toolCallId }),
+        toolCallId: action.toolCallId,
         ...(action.details === undefined ? {} : { details: jsonCopy(action.details) }),
         kind: work.kind,
         ...filesOf(work),
@@ -269,7 +269,7 @@ export class PendingActionStore {
       this.#ended.delete(oldest);
     }
     const { label, sourceToolName } = stored.action;
-    const told = { id, label, sourceToolName, outcome, by, reason, ...(error === undefined ? {} : { error }) };
+    const told = { id, label, sourceToolName, outcome, by, reason, error };
     this.#tell({ type: "pending_action_resolved", ...told }, stored);
     return true;
   }

@@ -76,7 +76,7 @@ interface OpenFile {
 const halfRead = new WeakMap<PlannedChange, OpenFile>();
 
 async function openFile({ path, kind, to, change }: ShownFile): Promise<OpenFile> {
-  const about = { path, kind, ...(to === undefined ? {} : { to }) };
+  const about = { path, kind, to };
   if (!change) return { about: { ...about, gone: true } };
   const open = halfRead.get(change) ?? (await compared(change, { ...about, ...typesOf(change), ...modesOf(change) }));
   halfRead.set(change, open);

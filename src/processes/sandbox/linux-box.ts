@@ -98,7 +98,12 @@ function inBubblewrap({ rules, mechanism, place, state, descriptors, steps, env,
   const refusesUnixSockets = rules.unixSockets === "none";
   if (architecture === undefined && refusesUnixSockets) throw cannotRefuseSockets();
   const args = bubblewrapArguments({
-    ...{ steps, env, user, cwd: place.cwd, hasOwnNetwork: rules.network !== "on", readOnlyProcesses: rootOwned() },
+    steps,
+    env,
+    user,
+    cwd: place.cwd,
+    hasOwnNetwork: rules.network !== "on",
+    readOnlyProcesses: rootOwned(),
     emptyDirectory: state.emptyDirectory,
     emptyFile: state.emptyFile,
     info: descriptors.addInfo(),
@@ -130,7 +135,13 @@ function inNamespaces({ rules, mechanism, place, state, descriptors, steps, env,
   const hasOwnNetwork = rules.network !== "on";
   descriptors.giveInput(
     namespacesScript({
-      ...{ steps, env, programs, hasOwnNetwork, user: mechanism.user, cwd: place.cwd, command: inner },
+      steps,
+      env,
+      programs,
+      hasOwnNetwork,
+      user: mechanism.user,
+      cwd: place.cwd,
+      command: inner,
       mounts: mountsOf(rules.viewHolder).filter(({ path }) => canReach(path)),
       readOnlyProcesses: rootOwned(),
       emptyDirectory: state.emptyDirectory,

@@ -29,8 +29,16 @@ export async function openExecSession(
   const isStaged = heldAccess(settings, { access, defaultAccess }).staging === "all";
   const stacked = isStaged ? await stackedSession(location) : undefined;
   const options: CreateAgentSessionOptions = {
-    ...{ cwd, agentDir, log, settings, defaultAccess, persist: isStaged, mode: "print" },
-    ...{ contextFiles: [], disableExtensionDiscovery: true, onNoModel: () => {} },
+    cwd,
+    agentDir,
+    log,
+    settings,
+    defaultAccess,
+    persist: isStaged,
+    mode: "print",
+    contextFiles: [],
+    disableExtensionDiscovery: true,
+    onNoModel: () => {},
     ...(access === undefined ? {} : { access }),
     ...(sessionDir === undefined ? {} : { sessionDir }),
     ...(stacked === undefined ? {} : { resume: { kind: "open", target: stacked } }),

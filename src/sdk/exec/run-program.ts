@@ -23,7 +23,12 @@ export async function runProgram(
     let printed = "";
     try {
       const ended = await processes.run({
-        ...{ command: { file, args }, cwd, box, timeoutMs, signal: link.signal, env: env ?? {} },
+        command: { file, args },
+        cwd,
+        box,
+        timeoutMs,
+        signal: link.signal,
+        env: env ?? {},
         ...(readsInput ? { stdin: { isOurs: true as const } } : {}),
         onOutput(chunk, stream) {
           printed = (printed + Buffer.from(chunk).toString("latin1")).slice(-maxPrinted);

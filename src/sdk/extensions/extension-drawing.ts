@@ -35,7 +35,7 @@ export function extensionDrawing({ tools, runner, log, onError }: DrawingDeps): 
     shortcuts: () =>
       [...(runner?.registry.shortcuts() ?? [])].map(([key, { definition }]) => ({
         key,
-        ...(definition.description === undefined ? {} : { description: definition.description }),
+        description: definition.description,
         run: () => void runner?.runShortcut(key),
       })),
   };

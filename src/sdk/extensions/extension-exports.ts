@@ -97,17 +97,23 @@ function compactor({ stream, clock }: ExtensionExportsDeps) {
       | undefined;
     const customInstructions = rest.find((one) => typeof one === "string");
     const { reserveTokens } = preparation.settings ?? defaultSessionSettings.compaction;
-    const options = async () => ({ ...(apiKey === undefined ? {} : { apiKey }), ...(headers ? { headers } : {}) });
+    const options = async () => ({ apiKey, ...(headers ? { headers } : {}) });
     const request = {
-      ...{ path: [], overheadTokens: 0, summarizers: [{ model, options }], retry: defaultSessionSettings.retry },
-      ...{ stream, clock, random: Math.random, signal },
+      path: [],
+      overheadTokens: 0,
+      summarizers: [{ model, options }],
+      retry: defaultSessionSettings.retry,
+      stream,
+      clock,
+      random: Math.random,
+      signal,
     };
     const task = {
       kind: "history" as const,
       pieces: serializeMessages([...messagesToSummarize, ...turnPrefixMessages]),
       maxTokens: reserveTokens * 0.8,
-      ...(previousSummary === undefined ? {} : { previousSummary }),
-      ...(customInstructions === undefined ? {} : { customInstructions }),
+      previousSummary,
+      customInstructions,
     };
     const { text, usage } = await askSummarizers(request, (caller) => summarize(task, caller));
     return { summary: text, firstKeptEntryId, tokensBefore, details: { usage } };

@@ -29,8 +29,16 @@ export function knownNames(
   };
   const extension = new ExtensionRegistrations({ path: "", realPath: "", needsTrust: false });
   const extensionApi = createExtensionApi({
-    ...{ extension, common, log, host, builtInCommands: [], flagValues: new Map(), boundHost: () => undefined },
-    ...{ bus: new EventBus(), guard() {}, onSendFailure() {} },
+    extension,
+    common,
+    log,
+    host,
+    builtInCommands: [],
+    flagValues: new Map(),
+    boundHost: () => undefined,
+    bus: new EventBus(),
+    guard() {},
+    onSendFailure() {},
   });
   // Its members are made at once and ask the session only when they are called.
   const toolHost = createToolHost({ session: { cwd } } as ExtensionHostDeps);

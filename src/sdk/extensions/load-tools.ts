@@ -104,7 +104,13 @@ async function load(modules: readonly FoundModule[], work: LoadWork): Promise<Cu
   const { cwd, agentDir, log, builtInToolNames } = location;
   const { processes } = createToolAccess({ ...location, clock: systemClock });
   const loaded = await loader.loadCustomTools(modules, {
-    ...{ cwd, processes, clock: systemClock, log, coverage, builtInToolNames, pending: pushPendingAction },
+    cwd,
+    processes,
+    clock: systemClock,
+    log,
+    coverage,
+    builtInToolNames,
+    pending: pushPendingAction,
     cacheDirectory: join(agentDir, "cache", "tools"),
     hostModules: sessionlessHostModules(location, processes),
   });

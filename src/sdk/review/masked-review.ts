@@ -21,7 +21,9 @@ function maskedAction(action: ReviewAction, mask: TextMask["mask"]): ReviewActio
   const { label, prompt, text, lastError, files } = action;
   return {
     ...action,
-    ...{ label: mask(label), prompt: mask(prompt), text: mask(text) },
+    label: mask(label),
+    prompt: mask(prompt),
+    text: mask(text),
     ...(lastError === undefined ? {} : { lastError: mask(lastError) }),
     files: files.map((file) => ({ ...file, shown: mask(file.shown) })),
   };

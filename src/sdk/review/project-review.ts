@@ -105,7 +105,7 @@ function plannedFiles(plan: Plan | undefined): ShownFile[] {
   return shown.map((change) => ({
     path: change.stamp.path,
     kind: change.kind,
-    ...(change.to === undefined ? {} : { to: change.to }),
+    to: change.to,
     change,
   }));
 }

@@ -41,7 +41,12 @@ export async function boxRules(deps: RulesDeps, { mode, view }: WantedBox): Prom
   const { home, agentDir, settings, temporary } = deps;
   const { unixSockets, hide, show } = sandboxSettings(settings, home);
   return {
-    ...{ mode, home, agentDir, hide, show, unixSockets },
+    mode,
+    home,
+    agentDir,
+    hide,
+    show,
+    unixSockets,
     roots: view?.roots ?? (await rootsOf(deps)),
     tempDir: await temporary.path(),
     network: await networkOf(deps),

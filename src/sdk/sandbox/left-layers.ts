@@ -19,7 +19,9 @@ export interface LayerLocation extends SessionLocation {
 export function cleanLeftLayers(location: LayerLocation, roots?: readonly string[]): Promise<FoundLayer[]> {
   const { agentDir, env } = location;
   return cleanLayers({
-    ...{ agentDir, env, roots },
+    agentDir,
+    env,
+    roots,
     hasPending: async (sessionId, root) => {
       // A view has more roots than the project's, and the session is found by the project alone.
       for (const cwd of new Set([root ?? location.cwd, location.cwd]))

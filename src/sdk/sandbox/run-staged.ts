@@ -48,7 +48,13 @@ export async function runStaged<End extends CommandEnd>(
     const { kept } = collected;
     const notStaged = [...collected.notStaged];
     const text = await stagedCommandText({
-      ...{ pendingId, changes, stalePaths, notStaged, kept, network, gitGroup: gitLine(changes) },
+      pendingId,
+      changes,
+      stalePaths,
+      notStaged,
+      kept,
+      network,
+      gitGroup: gitLine(changes),
       ...(dropped === undefined ? {} : { dropped }),
     });
     const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
@@ -79,7 +85,10 @@ async function stageEffects(
   const { changes, stalePaths, figures } = await plan(effects);
   try {
     const pendingId = await pending.stage({
-      ...{ sourceToolName, toolCallId, isForReview, dependsOn: below(pending, changes) },
+      sourceToolName,
+      toolCallId,
+      isForReview,
+      dependsOn: below(pending, changes),
       label: `${figures.split(" (")[0]} changed by ${oneLine(command, maxCommandLength)}`,
       work: { kind: "plan", plan: { changes, fromCommand: true, applied: { text: `Wrote ${figures}.` } } },
     });

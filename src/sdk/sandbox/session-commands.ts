@@ -76,7 +76,11 @@ export class SessionCommands implements Confinement {
     if (!pending) throw new GalleyError("unsupported", "This session cannot stage commands yet.");
     const { runStaged } = await import("./run-staged.js");
     return runStaged(wish, start, {
-      ...{ view: await view(), pending, plan, mode, network: sandbox.network },
+      view: await view(),
+      pending,
+      plan,
+      mode,
+      network: sandbox.network,
       box: (open) => box({ mode, view: open }),
       isForReview: access.isReviewed || wish.toolCallId === undefined,
     });

@@ -69,7 +69,10 @@ export class SessionSandbox implements SandboxView {
     if (mechanism === "none" && !access.isSandboxGiven)
       return { ...unconfined, reason: `${reason ?? ""} Commands run with your rights.`.trim() };
     return {
-      ...{ mode: access.sandbox, mechanism, network: network(), stage },
+      mode: access.sandbox,
+      mechanism,
+      network: network(),
+      stage,
       ...(reason === undefined ? {} : { reason }),
     };
   }

@@ -16,7 +16,8 @@ export async function stagedFiles(changes: readonly PlannedChange[]): Promise<St
     const type = kind === "delete" ? typeBefore(change) : (change.type ?? "file");
     const figures = files.length < maxCompared && type === "file" ? await figuresOf(change) : undefined;
     files.push({
-      ...{ path: stamp.path, kind },
+      path: stamp.path,
+      kind,
       ...(type === "symlink" || type === "directory" ? { type } : {}),
       ...(figures ? { added: figures.added, removed: figures.removed } : {}),
       ...(type === "symlink" && kind !== "delete" ? { target: Buffer.from(after).toString() } : {}),

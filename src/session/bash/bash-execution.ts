@@ -94,7 +94,11 @@ export class BashExecutions {
     const previous = this.#last;
     const run = previous.then(() =>
       home.run({
-        ...{ command, excludeFromContext, stage, isUnsandboxed, signal: abort.signal },
+        command,
+        excludeFromContext,
+        stage,
+        isUnsandboxed,
+        signal: abort.signal,
         ...(onChunk ? { onChunk } : {}),
       }),
     );
@@ -146,7 +150,7 @@ export class BashExecutions {
       role: "bashExecution",
       command,
       output,
-      ...(exitCode === undefined ? {} : { exitCode }),
+      exitCode,
       cancelled,
       truncated,
       ...(truncation ? { meta: { truncation } } : {}),

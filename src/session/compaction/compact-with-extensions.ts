@@ -63,7 +63,7 @@ function planOf(cut: Cut, { path, settings, customInstructions, signal }: Extens
       settings: { enabled, reserveTokens, keepRecentTokens },
     },
     branchEntries: path,
-    ...(customInstructions === undefined ? {} : { customInstructions }),
+    customInstructions,
     signal,
   };
 }

@@ -72,9 +72,9 @@ async function summarizeCut(
 ): Promise<string | FailedReply> {
   const { customInstructions, additionalContext, instruction, settings } = request;
   const instructions = {
-    ...(customInstructions === undefined ? {} : { customInstructions }),
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(additionalContext === undefined ? {} : { additionalContext }),
+    customInstructions,
+    instruction,
+    additionalContext,
   };
   const history = await summarize(
     {

@@ -144,7 +144,7 @@ export class ModelControl {
     if (candidates.length < 2 || !next) return null;
     if (next.thinkingLevel !== undefined) this.#requestedLevel = next.thinkingLevel;
     this.#use(next.model);
-    return { model: next.model, ...(this.#level === undefined ? {} : { thinkingLevel: this.#level }), isScoped };
+    return { model: next.model, thinkingLevel: this.#level, isScoped };
   }
 
   /** A request: stored as the nearest level the model has. `undefined` takes an explicit one back. */
@@ -245,7 +245,7 @@ export class ModelControl {
     const { models } = this.#deps;
     const [apiKey, headers] = await Promise.all([models.apiKeyFor(model), models.headersFor(model)]);
     return {
-      ...(apiKey === undefined ? {} : { apiKey }),
+      apiKey,
       headers,
       ...(level && level !== "off" ? { reasoning: level } : {}),
       sessionId: this.#deps.sessionId(),

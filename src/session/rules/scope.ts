@@ -21,7 +21,7 @@ export async function parseScope(text: string): Promise<Scope> {
     throw new GalleyError("invalid_config", `has no scope '${text.slice(0, 80)}'`);
   return {
     kind: "tool",
-    ...(name === undefined ? {} : { name }),
+    name,
     ...(parts[3] === undefined ? {} : { glob: await parseGlob(parts[3]) }),
   };
 }

@@ -20,8 +20,8 @@ export function normalizeTodos(phases: readonly TodoPhaseInput[]): TodoPhase[] {
         id,
         content,
         status,
-        ...(notes === undefined ? {} : { notes }),
-        ...(details === undefined ? {} : { details }),
+        notes,
+        details,
       };
     }),
   }));

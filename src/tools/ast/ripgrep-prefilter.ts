@@ -77,7 +77,11 @@ async function collectPaths(
   let isReadable = true;
   try {
     const end = await runRipgrep(deps, {
-      ...{ root, args, mentioned: [], gitignore: false, signal },
+      root,
+      args,
+      mentioned: [],
+      gitignore: false,
+      signal,
       onOutput: wholeTexts((texts) => {
         isReadable &&= !texts.includes("\ufffd"); // a name that is no text: only its bytes would lead to the file
         for (const text of texts.split("\0")) paths.push(toldPath(text));

@@ -19,9 +19,17 @@ export function customToolLines(item: ToolItem, call: CustomCall, look: ChatLook
   const { theme } = look;
   const isDone = item.state === "done" || item.state === "failed";
   const view = {
-    ...{ theme, toolCallId: item.callId, cwd: look.cwd, state: call.state, invalidate: call.invalidate },
-    ...{ expanded: look.areToolsUnfolded, isPartial: !isDone, isError: item.state === "failed" },
-    ...{ executionStarted: item.startedAt !== undefined, argsComplete: true, showImages: false },
+    theme,
+    toolCallId: item.callId,
+    cwd: look.cwd,
+    state: call.state,
+    invalidate: call.invalidate,
+    expanded: look.areToolsUnfolded,
+    isPartial: !isDone,
+    isError: item.state === "failed",
+    executionStarted: item.startedAt !== undefined,
+    argsComplete: true,
+    showImages: false,
     ...(isDone ? {} : { spinnerFrame: Math.floor(look.now() / 80) % 10 }),
   };
   const { renderer } = call;

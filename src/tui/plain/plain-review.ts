@@ -11,9 +11,19 @@ export const reviewQuestion = "apply, discard, skip, file, all, quit?";
 
 type Word = "apply" | "discard" | "skip" | "file" | "all" | "quit";
 const words: Readonly<Record<string, Word>> = {
-  ...{ apply: "apply", discard: "discard", skip: "skip", file: "file", all: "all", quit: "quit" },
+  apply: "apply",
+  discard: "discard",
+  skip: "skip",
+  file: "file",
+  all: "all",
+  quit: "quit",
   // `a` is apply; the whole action takes a capital letter, as in the review view a larger scope does.
-  ...{ a: "apply", d: "discard", s: "skip", f: "file", A: "all", q: "quit" },
+  a: "apply",
+  d: "discard",
+  s: "skip",
+  f: "file",
+  A: "all",
+  q: "quit",
 };
 
 export async function reviewPlainly(session: AgentSession, io: PlainIO): Promise<void> {

@@ -206,7 +206,7 @@ function itemsOf(
       units.push({
         index: units.length,
         file: index,
-        ...(hunk === undefined ? {} : { hunk }),
+        hunk,
         firstLine: lines,
         endLine: lines,
       });

@@ -34,7 +34,12 @@ export function scopeOf(state: ReviewState, level: Level): Scope | undefined {
       hunks.set(path, [...(hunks.get(path) ?? []), hunk]);
     }
   return {
-    ...{ key, revision, words, units, isWhole, ...asked },
+    key,
+    revision,
+    words,
+    units,
+    isWhole,
+    ...asked,
     ...(wholeFiles.length > 0 ? { files: wholeFiles } : {}),
     ...(hunks.size > 0 ? { hunks: Object.fromEntries(hunks) } : {}),
   };

@@ -144,7 +144,10 @@ function carryOut(state: ReviewState, scope: Scope, level: Level): Pressed {
     return { state: { ...back, mode: { kind: "rest", scope } } };
   }
   const decision: ReviewDecision = {
-    ...{ key, revision, action: "apply", reason: appliedReason },
+    key,
+    revision,
+    action: "apply",
+    reason: appliedReason,
     ...(files ? { files } : {}),
     ...(hunks ? { hunks } : {}),
     ...(also.length > 0 ? { withDeps: true } : {}),

@@ -17,6 +17,8 @@ interface Step {
   /** `by`: the caller imports the file and uses this name of it. `through`: a name that leads there. */
   readonly how: string | undefined;
   readonly via: string | undefined;
+  /** What a reader opens with it. */
+  readonly beside: readonly { readonly path: string; readonly name: string }[];
 }
 
 const steps = stepsOf(read("ARCHITECTURE.md"));
@@ -26,10 +28,20 @@ function stepsOf(text: string): Step[] {
   const items = section.split(/^(?=\d+\. \*\*)/m).slice(1);
   return items.map((item) => {
     const [, number] = /^(\d+)\./.exec(item) ?? [];
-    const [, path = "", name = ""] = /\]\((src\/[^)]+)\)\s+`(\w+)`/.exec(item) ?? [];
+    const [first, ...others] = [...item.matchAll(/\]\((src\/[^)]+)\)\s+`(\w+)`/g)];
+    const [, path = "", name = ""] = first ?? [];
+    const beside = others.map(([, file = "", what = ""]) => ({ path: file, name: what }));
     const [, from, how, via] =
       /\*Called\s+from\s+step\s+(\d+)\s+(by|through)(?:\s+the\s+(?:contract|table))?\s+`(\w+)`\.\*/.exec(item) ?? [];
-    return { number: Number(number), path, name, from: from === undefined ? undefined : Number(from), how, via };
+    return {
+      number: Number(number),
+      path,
+      name,
+      from: from === undefined ? undefined : Number(from),
+      how,
+      via,
+      beside,
+    };
   });
 }
 
@@ -47,13 +59,24 @@ function leads(from: string, to: string, hops: number): boolean {
 
 const page = read("ARCHITECTURE.md");
 
-it("names fourteen files at most, each once", () => {
-  const section = page.slice(page.indexOf("## 3."), page.indexOf("## 4."));
-  const named = [...section.matchAll(/\b(src\/[\w./-]+\.ts)\b/g)].map(([path]) => path);
-  expect(new Set(named).size).toBeLessThanOrEqual(14);
-  expect(steps.map(({ path }) => path)).toEqual([...new Set(named)]);
+it("has steps, and names each file once", () => {
   expect(steps.length).toBeGreaterThan(10);
+  const named = [...steps, ...steps.flatMap(({ beside }) => beside)].map(({ path }) => path);
+  expect(named).toEqual([...new Set(named)]);
+  const section = page.slice(page.indexOf("## 3."), page.indexOf("## 4."));
+  expect(new Set([...section.matchAll(/\b(src\/[\w./-]+\.ts)\b/g)].map(([path]) => path))).toEqual(new Set(named));
 });
+
+it.each(steps.flatMap(({ path, beside }) => beside.map((file) => ({ ...file, of: path }))))(
+  "$path has $name, and stands beside what uses it: $of",
+  ({ path, name, of }) => {
+    expect(read(path)).toMatch(new RegExp(`(?:function|class|const|interface|type) ${name}\\b`));
+    // It uses the file, or is used through the same contract.
+    expect(leads(of, path, 3) || leads(path, of, 3) || typesOf(of).some((file) => typesOf(path).includes(file))).toBe(
+      true,
+    );
+  },
+);
 
 it.each(steps)("step $number: $path has $name", ({ path, name }) => {
   expect(read(path)).toMatch(new RegExp(`(?:function|class|const) ${name}\\b|^  (?:async )?${name}[<(]`, "m"));
@@ -75,6 +98,10 @@ it.each(steps.slice(1))("step $number is reached from step $from $how $via", ({ 
   expect(users.length).toBeGreaterThan(1);
   expect(users.some((file) => leads(file, path, 3))).toBe(true);
 });
+
+function typesOf(path: string): string[] {
+  return importsOf(path).filter((file) => file.startsWith("src/tools/"));
+}
 
 function filesNaming(name: string): string[] {
   const pattern = new RegExp(`\\b${name}\\b`);

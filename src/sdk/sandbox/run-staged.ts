@@ -3,7 +3,7 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
-import type { Effect, Effects, OpenView, StageView } from "../../files/layer/stage-view.js";
+import type { DroppedEffects, Effect, Effects, OpenView, StageView } from "../../files/layer/stage-view.js";
 import type { PendingActions } from "../../pending/pending.js";
 import { actionsNeeded, stagedFor } from "../../pending/store/stack.js";
 import { gitSummary } from "../../plans/diff/git-group.js";
@@ -55,7 +55,7 @@ export async function runStaged<End extends CommandEnd>(
     const lines = [...confinedNotes(end, { mayEscalate: false, mode }), ...(hint === undefined ? [] : [hint]), text];
     const id = pendingId === undefined ? {} : { pendingId };
     const staged = { ...id, files: await stagedFiles(changes), notStaged, kept, view: view.mechanism };
-    return { end, notes: { lines, staged } };
+    return { end, notes: { lines, staged, dropped } };
   } finally {
     await open.release();
   }
@@ -65,7 +65,7 @@ interface Outcome {
   readonly changes: PlannedEffects["changes"];
   readonly stalePaths?: PlannedEffects["stalePaths"];
   readonly pendingId?: string;
-  readonly dropped?: string;
+  readonly dropped?: DroppedEffects;
 }
 
 /** All of them or none. */
@@ -89,7 +89,9 @@ async function stageEffects(
     return { changes, stalePaths, pendingId };
   } catch (error) {
     if (!GalleyError.is(error, "file_changed")) throw error;
-    return { changes: [], dropped: `${messageOf(error)} The command's effects were dropped.` };
+    const bytes = changes.reduce((sum, { before, after }) => sum + before.length + after.length, 0);
+    const text = `${messageOf(error)} The command's effects were dropped.`;
+    return { changes: [], dropped: { files: changes.length, bytes, text } };
   }
 }
 

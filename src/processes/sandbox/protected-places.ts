@@ -4,6 +4,7 @@
 
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { namedByGit } from "../../files/paths/git-programs.js";
 import { homeDirectories, homeFiles, projectDirectories, projectFiles } from "../../files/paths/protected-paths.js";
 import { isWithin } from "../../files/paths/resolve-path.js";
 
@@ -43,10 +44,12 @@ export function findProtected({ roots, gitDirectories, cwd, home, stubsInUse }: 
   const search = new Search(roots, stubsInUse);
   for (const root of roots) {
     search.project(root, { covers: true });
+    const inner: string[] = [];
     // Configuration may lie in every directory from the root to the working directory.
     if (isWithin(cwd, root))
-      for (let directory = cwd; directory !== root; directory = dirname(directory))
-        search.project(directory, { covers: false });
+      for (let directory = cwd; directory !== root; directory = dirname(directory)) inner.push(directory);
+    for (const directory of inner) search.project(directory, { covers: false });
+    for (const path of namedByGit([root, ...inner], home)) search.named(path, root);
     if (isWithin(home, root)) search.home(home);
   }
   for (const directory of gitDirectories) search.git(directory);
@@ -85,14 +88,24 @@ class Search {
     }
   }
 
+  /** By the configuration of a repository. */
+  named(path: string, root: string): void {
+    this.#protect(path, false);
+    this.#pinParents(path, root);
+  }
+
   /** Only where the home itself is writable, because the user said so. */
   home(home: string): void {
     for (const name of [...homeDirectories, ...homeFiles, ".galley"]) {
       const path = join(home, name);
       this.#protect(path, false);
-      for (let parent = dirname(path); parent !== home; parent = dirname(parent))
-        if (typeOf(parent) === "directory") this.#pinned.add(parent);
+      this.#pinParents(path, home);
     }
+  }
+
+  #pinParents(path: string, top: string): void {
+    for (let parent = dirname(path); isWithin(parent, top) && parent !== top; parent = dirname(parent))
+      if (typeOf(parent) === "directory") this.#pinned.add(parent);
   }
 
   git(directory: string): void {

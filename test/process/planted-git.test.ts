@@ -85,6 +85,46 @@ describe.skipIf(reason !== undefined)("what a repository's configuration names",
     expect(now()).toEqual(before);
   });
 
+  it.each([
+    ["at once", ["mkdir -p data/objects data/refs; echo x > data/refs/x; echo x > data/objects/x; {head}; {config}"]],
+    [
+      "over two commands",
+      ["mkdir -p data/objects data/refs; echo x > data/refs/x; echo x > data/objects/x; {head}", "{config}"],
+    ],
+  ])("and a repository with another name than .git, made %s", async (_, commands) => {
+    const head = "echo ref: refs/heads/main > data/HEAD";
+    const config = "printf '[core]\\n\\tbare = true\\n\\tfsmonitor = ./evil\\n' > data/config";
+    const { cwd, galley } = rig({}, {});
+    for (const command of commands) {
+      const text = command.replace("{head}", head).replace("{config}", config);
+      expect(await galley("exec", "--stage", "--", "sh", "-c", text)).toMatchObject({ code: 0 });
+    }
+    const refused = await galley("apply", "--all");
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining("protected paths")]);
+    expect(existsSync(join(cwd, "data/config"))).toBe(false);
+  });
+
+  it("and what a rebase that is under way would run: commits stay in its list, programs do not", async () => {
+    const list = ".git/rebase-merge/git-rebase-todo";
+    const { cwd, galley } = rig({}, { [list]: "pick 1234567 one\nexec make\n" });
+    const confined = await galley("exec", "--", "sh", "-c", `printf 'pick 89abcde two\\nx ./evil\\n' >> ${list}`);
+    expect(confined.stderr).toBe(`Removed exec lines in ${list}: protected path.\n`);
+    expect(readFileSync(join(cwd, list), "utf8")).toBe("pick 1234567 one\nexec make\npick 89abcde two\n");
+    await galley("exec", "--stage", "--", "sh", "-c", `echo 'exec ./evil' >> ${list}`);
+    expect((await galley("apply", "--all")).code).toBe(6);
+  });
+
+  it("and what runs in a bare repository: its hooks and settings stay on the disk", async () => {
+    const { cwd, galley } = rig({}, {});
+    execFileSync("git", ["init", "-q", "--bare", "bare"], { cwd });
+    const plant = "echo planted >> config; echo planted > hooks/update; echo x > description";
+    const before = readFileSync(join(cwd, "bare/config"), "utf8");
+    await galley("exec", "--cwd", "bare", "--", "sh", "-c", plant);
+    expect(readFileSync(join(cwd, "bare/config"), "utf8")).toBe(before);
+    expect(existsSync(join(cwd, "bare/hooks/update"))).toBe(false);
+    expect(readFileSync(join(cwd, "bare/description"), "utf8")).toBe("x\n");
+  });
+
   it("further files that an included one names", async () => {
     const { cwd, galley } = rig(
       { "include.path": "../more.gitconfig" },

@@ -5,6 +5,7 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { namedByGit } from "../../files/paths/git-programs.js";
+import { isRepository } from "../../files/paths/git-repositories.js";
 import { homeDirectories, homeFiles, projectDirectories, projectFiles } from "../../files/paths/protected-paths.js";
 import { isWithin } from "../../files/paths/resolve-path.js";
 
@@ -18,6 +19,8 @@ export interface ProtectedPlaces {
   readonly watched: readonly WatchedPath[];
   /** `.git` paths that do not exist. What a command makes there is cleaned. */
   readonly repositories: readonly string[];
+  /** What a rebase that is under way does next, whether it is there or not. */
+  readonly todos: readonly string[];
 }
 
 export interface WatchedPath {
@@ -39,6 +42,8 @@ export interface ProtectedSearch {
 
 /** Covered where they are missing. A cover of a missing file would be an untracked file for git, so files are not. */
 const coveredDirectories = [".galley", ".vscode", ".idea"];
+
+const todo = "rebase-merge/git-rebase-todo";
 
 export function findProtected({ roots, gitDirectories, cwd, home, stubsInUse }: ProtectedSearch): ProtectedPlaces {
   const search = new Search(roots, stubsInUse);
@@ -64,6 +69,7 @@ class Search {
   readonly #stubs = new Set<string>();
   readonly #watched = new Map<string, WatchedPath>();
   readonly #repositories = new Set<string>();
+  readonly #todos = new Set<string>();
 
   constructor(roots: readonly string[], stubsInUse: ReadonlySet<string>) {
     this.#roots = roots;
@@ -77,10 +83,12 @@ class Search {
       stubs: [...this.#stubs],
       watched: [...this.#watched.values()],
       repositories: [...this.#repositories],
+      todos: [...this.#todos],
     };
   }
 
   project(directory: string, { covers }: { readonly covers: boolean }): void {
+    if (isRepository(directory)) this.git(directory);
     for (const name of [...projectDirectories, ...projectFiles]) {
       const path = join(directory, name);
       if (name === ".git") this.#gitMarker(path);
@@ -110,6 +118,7 @@ class Search {
 
   git(directory: string): void {
     this.#pinned.add(directory);
+    this.#todos.add(join(directory, todo));
     for (const name of ["hooks", "info", "modules"]) this.#protect(join(directory, name), true);
     for (const name of ["config", "config.worktree", "commondir"]) this.#protect(join(directory, name), false);
     const worktrees = join(directory, "worktrees");
@@ -119,6 +128,7 @@ class Search {
       const worktree = join(worktrees, name);
       if (typeOf(worktree) !== "directory") continue;
       this.#pinned.add(worktree);
+      this.#todos.add(join(worktree, todo));
       for (const pointer of ["gitdir", "commondir", "config.worktree"]) this.#protect(join(worktree, pointer), false);
     }
   }

@@ -7,6 +7,7 @@ import { configRootDirectory } from "../../config/config-roots.js";
 import type { Effect } from "../../files/layer/stage-view.js";
 import { isGitData } from "../../files/paths/git-data.js";
 import { namedByGit } from "../../files/paths/git-programs.js";
+import { embeddedTest } from "../../files/paths/git-repositories.js";
 import { protectedTest } from "../../files/paths/protected-paths.js";
 import { displayPath, isWithin } from "../../files/paths/resolve-path.js";
 import { type PlannedEffects, planEffects } from "../../plans/effects/plan-effects.js";
@@ -14,6 +15,7 @@ import type { SandboxEnvironment } from "./sandbox-machine.js";
 
 export function plannedEffects(
   effects: readonly Effect[],
+  stagedPaths: readonly string[],
   { cwd, home, env, agentDir }: Pick<SandboxEnvironment, "cwd" | "home" | "env" | "agentDir">,
 ): PlannedEffects {
   const isProtected = protectedTest({
@@ -23,10 +25,13 @@ export function plannedEffects(
     tempDirs: [tmpdir()],
   });
   const named = namedByGit(directoriesUp(cwd), home);
+  const made = effects.flatMap(({ path, after }) => (after ? [path] : []));
+  const isEmbedded = embeddedTest([...stagedPaths, ...made], cwd);
   return planEffects(effects, {
     shownPath: (path) => displayPath(path, cwd),
     // What git keeps for itself is written with the rest of what a command did.
-    isProtected: (path) => (isProtected(path) && !isGitData(path)) || named.some((one) => isWithin(path, one)),
+    isProtected: (path) =>
+      (isProtected(path) && !isGitData(path)) || isEmbedded(path) || named.some((one) => isWithin(path, one)),
   });
 }
 

@@ -22,7 +22,8 @@ export interface StagedRunDeps {
   readonly pending: Pick<PendingActions, "stage" | "store">;
   /** Of a command in this view. */
   box(view: Pick<OpenView, "holder" | "roots">): Promise<Box>;
-  plan(effects: readonly Effect[]): Promise<PlannedEffects>;
+  /** `staged`: what is pending already has something at these paths. */
+  plan(effects: readonly Effect[], staged: readonly string[]): Promise<PlannedEffects>;
   readonly mode: BoxRules["mode"];
   readonly network: "off" | "hosts" | "on";
   /** Only the user or the host decides about it. */
@@ -76,7 +77,8 @@ async function stageEffects(
 ): Promise<Outcome> {
   if (dropped !== undefined) return { changes: [], dropped };
   if (effects.length === 0) return { changes: [] };
-  const { changes, stalePaths, figures } = await plan(effects);
+  const there = stagedStates(pending.store).flatMap(({ path, state }) => (state ? [path] : []));
+  const { changes, stalePaths, figures } = await plan(effects, there);
   try {
     const pendingId = await pending.stage({
       ...{ sourceToolName, toolCallId, isForReview, dependsOn: below(pending, changes) },

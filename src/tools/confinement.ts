@@ -2,6 +2,7 @@
 // where it is told to; afterwards there are notes on what became of it. The SDK joins it from the working mode, the
 // sandbox and the view.
 
+import type { DroppedEffects } from "../files/layer/stage-view.js";
 import type { Box, BoxReport } from "../processes/sandbox/box.js";
 import type { StagedEffects } from "../protocol/data.js";
 
@@ -37,6 +38,8 @@ export interface CommandNotes {
   /** For the reader of the output, line by line. */
   readonly lines: readonly string[];
   readonly staged?: StagedEffects;
+  /** What the command did was too much to be staged, or no longer fits: nothing of it is left. */
+  readonly dropped?: DroppedEffects | undefined;
 }
 
 export interface Confinement {

@@ -19,6 +19,7 @@ import { projectRoot, run } from "../kit/run-galley.js";
 import { temporaryDirectory } from "../kit/temporary-directory.js";
 
 interface Manifest {
+  scripts: Record<string, string>;
   dependencies: Record<string, string>;
   optionalDependencies: Record<string, string>;
   bin: Record<string, string>;
@@ -85,6 +86,13 @@ describe("the package", () => {
     const { bin: programs, exports } = manifest();
     const targets = [...Object.values(programs), ...Object.values(exports).flatMap(targetsOf)];
     expect(targets.filter((path) => !existsSync(join(galley, path)))).toEqual([]);
+  });
+
+  it("starts no program when it is installed: a checkout is built by a script that npm runs in it alone", () => {
+    const { scripts } = manifest();
+    const atInstall = ["preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish"];
+    expect(Object.keys(scripts).filter((name) => atInstall.includes(name))).toEqual([]);
+    expect([scripts.dependencies, scripts.prepack]).toEqual([scripts.build, scripts.build]);
   });
 
   it("holds the licence of every library that is bundled", () => {

@@ -1,4 +1,4 @@
-// A person changes a file on the disk while a staged command changes it in the view: what the person wrote is never
+// V-11: a person changes a file on the disk while a staged command changes it in the view: what the person wrote is never
 // overwritten. The action is stale and names the file, and a rebase moves the change where it fits. With the built program.
 
 import { spawn } from "node:child_process";
@@ -41,7 +41,7 @@ const path = (mechanism: string) =>
     ? `${process.env.PATH}`
     : pathWithMount('case "$*" in *overlay*) echo "no overlay here" >&2; exit 32 ;; esac; exec "$REAL" "$@"');
 
-describe.skipIf(noView !== undefined).each(["overlay", "copy"])("in a view by %s", (mechanism) => {
+describe.skipIf(noView !== undefined).each(["overlay", "copy"])("V-11: in a view by %s", (mechanism) => {
   function rig() {
     const home = temporaryDirectory();
     const cwd = join(home, "project");

@@ -72,9 +72,11 @@ async function run(session: AgentSession, wanted: ExecWords, { streams, signal }
   if (isLost) log.error(`${pendingId} could not be kept (${persistError}) and is gone.`);
   const said = [...(stopped ? [stopped === "timed_out" ? "Timed out." : "Stopped."] : []), ...notes.lines];
   await session.learnSandbox(); // the mode may not have asked yet
+  const { dropped } = notes;
+  if (isJson && dropped) log.error(dropped.text);
   if (isJson) printDocument(documentOf(outcome, { streams, session, message: stopped && said[0] }));
   else if (said.length > 0) process.stderr.write(sanitizeForTerminal(`${said.join("\n")}\n${decideText(pendingId)}`));
-  if (isLost) return exitCodes.failed;
+  if (isLost || dropped) return exitCodes.failed;
   return hasExitCode && exitCode === 0 && pendingId !== undefined ? exitCodes.pending : exitCode;
 }
 
@@ -109,6 +111,7 @@ function documentOf(
 ): object {
   const { pendingId, files = [], notStaged = [], kept = { files: 0, bytes: 0 } } = notes.staged ?? {};
   const { streams, session, message } = about;
+  const { text: _, ...dropped } = notes.dropped ?? {};
   const told = message ?? (notes.staged ? undefined : notes.lines.join("\n"));
   return {
     exitCode,
@@ -118,6 +121,7 @@ function documentOf(
     files,
     notStaged,
     kept,
+    dropped: notes.dropped && dropped,
     ...(told === undefined || told === "" ? {} : { message: told }),
     ...(session ? { sandbox: session.sandbox } : {}),
   };

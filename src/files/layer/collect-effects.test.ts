@@ -143,11 +143,14 @@ describe.skipIf(noViews !== undefined)(`the effects of a staged command${viewTit
     expect(many).toMatchObject({
       effects: [],
       notStaged: [],
-      dropped:
-        "The command changed 1,234 files (4.9 KiB), more than can be staged (3 files, 1 MiB). Its effects were dropped.",
+      dropped: {
+        files: 1234,
+        limit: { files: 3, bytes: 2 ** 20 },
+        text: "The command changed 1,234 files (4.9 KiB), more than can be staged (3 files, 1 MiB). Its effects were dropped.",
+      },
     });
     const large = await run("ls; head -c 700000 /dev/zero > x; head -c 700000 /dev/zero > y");
-    expect(large.dropped).toBe(
+    expect(large.dropped?.text).toBe(
       "The command changed 2 files (1.3 MiB), more than can be staged (3 files, 1 MiB). Its effects were dropped.",
     );
     expect(large.output).toBe("1.log\n2.log\n3.log\n4.log\n5.log\n6.log\na\n"); // the view has dropped them, too

@@ -213,7 +213,7 @@ describe.skipIf(noViews !== undefined)(`the view of a staged command${viewTitle}
     await overflown;
     const sentence = "The command wrote more than can be staged (1 MiB). It was stopped, and its effects were dropped.";
     expect(open.overflow.reason).toMatchObject({ message: sentence });
-    expect(await open.collect()).toMatchObject({ effects: [], dropped: sentence });
+    expect(await open.collect()).toMatchObject({ effects: [], dropped: { limit: { bytes: 2 ** 20 }, text: sentence } });
     await open.release();
     const next = await view.open([]);
     expect(runIn(next, root, "ls")).toBe("a\n");

@@ -18,7 +18,7 @@ import { createIgnoredPaths } from "./ignored-paths.js";
 import type { Layer } from "./layer-place.js";
 import { hasChangedSince, measureTree } from "./measure-tree.js";
 import { layerTooLarge, type StageLimits, tooManyChanges } from "./stage-limits.js";
-import type { Effect, Effects, FileState, OpenView, StagedState } from "./stage-view.js";
+import type { DroppedEffects, Effect, Effects, FileState, OpenView, StagedState } from "./stage-view.js";
 import type { RunInView, ViewHolder } from "./view-programs.js";
 
 export interface HeldLayer {
@@ -51,7 +51,7 @@ export interface OpenViewOptions {
 const watchMs = 1000;
 
 export function openView(options: OpenViewOptions): OpenView {
-  const { holder, limits } = options;
+  const { holder } = options;
   const overflow = new AbortController();
   const firstStates = options.layers.map(({ layer }) => watchFirstStates(layer, options));
   const stopMeasuring = watchSize(options, overflow);
@@ -68,7 +68,7 @@ export function openView(options: OpenViewOptions): OpenView {
       stopWatching();
       if (isReleased || !holder.isAlive()) throw new GalleyError("tool_failed", "The staged view is gone.");
       const firstState = (path: string) => firstStates.map((states) => states.of(path)).find(Boolean);
-      return collectAll({ ...options, firstState }, overflow.signal.aborted ? layerTooLarge(limits) : undefined);
+      return collectAll({ ...options, firstState }, overflow.signal.aborted);
     },
     async release() {
       if (isReleased) return;
@@ -108,13 +108,13 @@ function watchSize({ layers, limits, clock, log }: OpenViewOptions, overflow: Ab
 
 interface CollectedView extends OpenViewOptions, Pick<CompareOptions, "firstState"> {}
 
-async function collectAll(options: CollectedView, overflowed: string | undefined): Promise<Effects> {
+async function collectAll(options: CollectedView, hasOverflowed: boolean): Promise<Effects> {
   const { limits, cwd } = options;
   const effects: Effect[] = [];
   const notStaged: { path: string; why: string }[] = [];
   const changed = { files: 0, bytes: 0 };
   const kept = { files: 0, bytes: 0 };
-  let isTooMuch = overflowed !== undefined;
+  let isTooMuch = hasOverflowed;
   for (const held of options.layers) {
     await collectLayer(held, options, {
       onEffect(effect) {
@@ -131,10 +131,20 @@ async function collectAll(options: CollectedView, overflowed: string | undefined
       },
     });
   }
-  if (isTooMuch) return { effects: [], notStaged: [], kept, dropped: overflowed ?? tooManyChanges(changed, limits) };
+  if (isTooMuch) return { effects: [], notStaged: [], kept, dropped: droppedBy(limits, changed, hasOverflowed) };
   effects.sort((one, other) => (one.path < other.path ? -1 : 1));
   notStaged.sort((one, other) => (one.path < other.path ? -1 : 1));
   return { effects, notStaged, kept };
+}
+
+function droppedBy(
+  limits: StageLimits,
+  changed: { files: number; bytes: number },
+  hasOverflowed: boolean,
+): DroppedEffects {
+  if (hasOverflowed) return { ...changed, limit: { bytes: limits.maxLayerBytes }, text: layerTooLarge(limits) };
+  const limit = { files: limits.maxFiles, bytes: limits.maxBytes };
+  return { ...changed, limit, text: tooManyChanges(changed, limits) };
 }
 
 interface LayerFindings {

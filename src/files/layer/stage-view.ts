@@ -32,7 +32,18 @@ export interface Effects {
   /** Ignored files that stay in the view alone. */
   readonly kept: { readonly files: number; readonly bytes: number };
   /** Instead of effects: the command changed more than can be staged, and the view has dropped it. */
-  readonly dropped?: string;
+  readonly dropped?: DroppedEffects;
+}
+
+/** What a command did is neither staged nor in the view. */
+export interface DroppedEffects {
+  readonly files: number;
+  /** Before and after. */
+  readonly bytes: number;
+  /** What was exceeded; absent where there is another reason. */
+  readonly limit?: { readonly files?: number; readonly bytes: number };
+  /** The reason as a sentence. */
+  readonly text: string;
 }
 
 /** What is staged in the session at this moment, as the view must show it: the newest state of each path. */

@@ -9,7 +9,10 @@ import { type Disk, type DiskEntry, type DiskStat, maxListed } from "../disk/dis
 import { foldPath, isWithin, printable } from "./resolve-path.js";
 
 /** Directories with everything in them, and files, anywhere. The last three are read as configuration too. */
-export const projectDirectories: readonly string[] = [".git", ".galley", ".vscode", ".idea", ".xcsh", ".omp", ".pi"];
+export const projectDirectories: readonly string[] = [
+  ...[".git", ".githooks", ".husky", ".galley", ".vscode", ".idea"],
+  ...[".xcsh", ".omp", ".pi"],
+];
 export const projectFiles: readonly string[] = [".gitmodules", ".mcp.json", ".envrc"];
 const projectNames = new Set([...projectDirectories, ...projectFiles]);
 

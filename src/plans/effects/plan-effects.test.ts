@@ -194,7 +194,9 @@ Network was off. Nothing outside the project could be written.`);
     expect(await stagedCommandText({ ...nothingElse, changes: [], kept: { files: 1, bytes: 3 } })).toBe(
       "No files changed.\nKept in the view only: 1 ignored file (3 B).",
     );
-    expect(await stagedCommandText({ ...nothingElse, changes: [], dropped: "Too much." })).toBe("Too much.");
+    expect(
+      await stagedCommandText({ ...nothingElse, changes: [], dropped: { files: 1, bytes: 2, text: "Too much." } }),
+    ).toBe("Too much.");
   });
 
   it("knows the output of a program that renamed a directory", () => {

@@ -27,7 +27,7 @@ export async function stagedCommandText(staged: StagedCommand): Promise<string> 
   const notes = [staleText(staged), notStagedText(staged.notStaged), keptText(staged.kept)].filter(
     (line) => line !== "",
   );
-  if (dropped !== undefined) return [dropped, ...notes].join("\n");
+  if (dropped !== undefined) return [dropped.text, ...notes].join("\n");
   if (changes.length === 0) return ["No files changed.", ...notes].join("\n");
   const head = `Staged as ${pendingId ?? "nothing"} – not written yet: ${figuresText(changes)}`;
   const rows = (await changeRows(changes, staged.gitGroup)).map((row) => `  ${row}`);

@@ -1,20 +1,9 @@
 // A repository that a confined command made is kept, without what would run programs later outside of the sandbox: hooks,
 // and settings besides those that git itself writes.
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-const maxConfigBytes = 256 * 1024;
+import { readBounded } from "../../files/paths/git-programs.js";
 
 /** What git writes for a new repository, a branch, a remote and a name. */
 const allowedSections = /^(?:user|branch|remote)$/i;
@@ -44,7 +33,7 @@ export function cleanNewRepository(path: string): string[] {
   remove("modules");
   remove("config.worktree");
   remove("commondir");
-  const config = readPlainFile(join(path, "config"));
+  const config = readBounded(join(path, "config"));
   if (config === undefined) remove("config");
   else {
     const cleaned = cleanConfig(config);
@@ -81,19 +70,4 @@ export function cleanConfig(config: string): { readonly text: string; readonly r
 function isAllowed(section: string, key: string): boolean {
   if (startsProgram.test(key)) return false;
   return allowedSections.test(section) || allowedKeys.test(`${section}.${key}`);
-}
-
-/** Undefined for a link, a pipe or a file that is too long. */
-function readPlainFile(path: string): string | undefined {
-  let file: number | undefined;
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const bytes = Buffer.alloc(maxConfigBytes + 1);
-    const length = fstatSync(file).isFile() ? readSync(file, bytes) : bytes.length;
-    return length > maxConfigBytes ? undefined : bytes.toString("utf8", 0, length);
-  } catch {
-    return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
 }

@@ -30,7 +30,7 @@ test("an empty project: directories are covered, files are watched, a repository
     readOnly: [],
     pinned: [],
     stubs: [".galley", ".idea", ".vscode"],
-    watched: [".envrc", ".gitmodules", ".mcp.json", ".omp", ".pi", ".xcsh"],
+    watched: [".envrc", ".githooks", ".gitmodules", ".husky", ".mcp.json", ".omp", ".pi", ".xcsh"],
     repositories: [".git"],
   });
 });

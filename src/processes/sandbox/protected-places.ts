@@ -4,6 +4,8 @@
 
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { namedByGit } from "../../files/paths/git-programs.js";
+import { isRepository } from "../../files/paths/git-repositories.js";
 import { homeDirectories, homeFiles, projectDirectories, projectFiles } from "../../files/paths/protected-paths.js";
 import { isWithin } from "../../files/paths/resolve-path.js";
 
@@ -17,6 +19,8 @@ export interface ProtectedPlaces {
   readonly watched: readonly WatchedPath[];
   /** `.git` paths that do not exist. What a command makes there is cleaned. */
   readonly repositories: readonly string[];
+  /** What a rebase that is under way does next, whether it is there or not. */
+  readonly todos: readonly string[];
 }
 
 export interface WatchedPath {
@@ -39,14 +43,18 @@ export interface ProtectedSearch {
 /** Covered where they are missing. A cover of a missing file would be an untracked file for git, so files are not. */
 const coveredDirectories = [".galley", ".vscode", ".idea"];
 
+const todo = "rebase-merge/git-rebase-todo";
+
 export function findProtected({ roots, gitDirectories, cwd, home, stubsInUse }: ProtectedSearch): ProtectedPlaces {
   const search = new Search(roots, stubsInUse);
   for (const root of roots) {
     search.project(root, { covers: true });
+    const inner: string[] = [];
     // Configuration may lie in every directory from the root to the working directory.
     if (isWithin(cwd, root))
-      for (let directory = cwd; directory !== root; directory = dirname(directory))
-        search.project(directory, { covers: false });
+      for (let directory = cwd; directory !== root; directory = dirname(directory)) inner.push(directory);
+    for (const directory of inner) search.project(directory, { covers: false });
+    for (const path of namedByGit([root, ...inner], home)) search.named(path, root);
     if (isWithin(home, root)) search.home(home);
   }
   for (const directory of gitDirectories) search.git(directory);
@@ -61,6 +69,7 @@ class Search {
   readonly #stubs = new Set<string>();
   readonly #watched = new Map<string, WatchedPath>();
   readonly #repositories = new Set<string>();
+  readonly #todos = new Set<string>();
 
   constructor(roots: readonly string[], stubsInUse: ReadonlySet<string>) {
     this.#roots = roots;
@@ -74,10 +83,12 @@ class Search {
       stubs: [...this.#stubs],
       watched: [...this.#watched.values()],
       repositories: [...this.#repositories],
+      todos: [...this.#todos],
     };
   }
 
   project(directory: string, { covers }: { readonly covers: boolean }): void {
+    if (isRepository(directory)) this.git(directory);
     for (const name of [...projectDirectories, ...projectFiles]) {
       const path = join(directory, name);
       if (name === ".git") this.#gitMarker(path);
@@ -85,18 +96,29 @@ class Search {
     }
   }
 
+  /** By the configuration of a repository. */
+  named(path: string, root: string): void {
+    this.#protect(path, false);
+    this.#pinParents(path, root);
+  }
+
   /** Only where the home itself is writable, because the user said so. */
   home(home: string): void {
     for (const name of [...homeDirectories, ...homeFiles, ".galley"]) {
       const path = join(home, name);
       this.#protect(path, false);
-      for (let parent = dirname(path); parent !== home; parent = dirname(parent))
-        if (typeOf(parent) === "directory") this.#pinned.add(parent);
+      this.#pinParents(path, home);
     }
+  }
+
+  #pinParents(path: string, top: string): void {
+    for (let parent = dirname(path); isWithin(parent, top) && parent !== top; parent = dirname(parent))
+      if (typeOf(parent) === "directory") this.#pinned.add(parent);
   }
 
   git(directory: string): void {
     this.#pinned.add(directory);
+    this.#todos.add(join(directory, todo));
     for (const name of ["hooks", "info", "modules"]) this.#protect(join(directory, name), true);
     for (const name of ["config", "config.worktree", "commondir"]) this.#protect(join(directory, name), false);
     const worktrees = join(directory, "worktrees");
@@ -106,6 +128,7 @@ class Search {
       const worktree = join(worktrees, name);
       if (typeOf(worktree) !== "directory") continue;
       this.#pinned.add(worktree);
+      this.#todos.add(join(worktree, todo));
       for (const pointer of ["gitdir", "commondir", "config.worktree"]) this.#protect(join(worktree, pointer), false);
     }
   }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { displayPath } from "../../files/paths/resolve-path.js";
 import { cleanNewRepository } from "./new-repository.js";
 import { findProtected, type ProtectedPlaces, type ProtectedSearch } from "./protected-places.js";
+import { programLines, takeProgramLines } from "./rebase-todo.js";
 import type { Stubs } from "./stubs.js";
 
 export interface Protection {
@@ -14,13 +15,14 @@ export interface Protection {
 }
 
 export const noProtection: Protection = {
-  places: { readOnly: [], pinned: [], stubs: [], watched: [], repositories: [] },
+  places: { readOnly: [], pinned: [], stubs: [], watched: [], repositories: [], todos: [] },
   undo: () => [],
 };
 
 export function protect(search: Omit<ProtectedSearch, "stubsInUse">, stubs: Stubs): Protection {
   const places = findProtected({ ...search, stubsInUse: stubs.inUse() });
   const made = stubs.make(places.stubs);
+  const todos = places.todos.map((path) => ({ path, before: programLines(path) }));
   return {
     places,
     undo() {
@@ -31,7 +33,10 @@ export function protect(search: Omit<ProtectedSearch, "stubsInUse">, stubs: Stub
       const cleaned = places.repositories.flatMap((path) =>
         cleanNewRepository(path).map((what) => `${prefixOf(displayPath(path, root))}${what}`),
       );
-      return [...taken, ...cleaned].sort();
+      const emptied = todos
+        .filter(({ path, before }) => takeProgramLines(path, before))
+        .map(({ path }) => `exec lines in ${displayPath(path, root)}`);
+      return [...taken, ...cleaned, ...emptied].sort();
     },
   };
 }

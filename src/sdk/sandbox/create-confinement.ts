@@ -70,7 +70,7 @@ export function createConfinement(
       return (await system()).box(rules);
     },
     view: () => views.current(),
-    plan: async (effects) => (await import("./plan-effects.js")).plannedEffects(effects, environment),
+    plan: async (effects, staged) => (await import("./plan-effects.js")).plannedEffects(effects, staged, environment),
   });
   return {
     sandbox,

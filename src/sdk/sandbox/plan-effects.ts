@@ -1,17 +1,21 @@
 // From what a command did in the view to the changes of a plan, with names as this project shows them, and marks on what
 // only the user's own word may write.
 
+import { dirname } from "node:path";
 import { tmpdir } from "../../base/home.js";
 import { configRootDirectory } from "../../config/config-roots.js";
 import type { Effect } from "../../files/layer/stage-view.js";
 import { isGitData } from "../../files/paths/git-data.js";
+import { namedByGit } from "../../files/paths/git-programs.js";
+import { embeddedTest } from "../../files/paths/git-repositories.js";
 import { protectedTest } from "../../files/paths/protected-paths.js";
-import { displayPath } from "../../files/paths/resolve-path.js";
+import { displayPath, isWithin } from "../../files/paths/resolve-path.js";
 import { type PlannedEffects, planEffects } from "../../plans/effects/plan-effects.js";
 import type { SandboxEnvironment } from "./sandbox-machine.js";
 
 export function plannedEffects(
   effects: readonly Effect[],
+  stagedPaths: readonly string[],
   { cwd, home, env, agentDir }: Pick<SandboxEnvironment, "cwd" | "home" | "env" | "agentDir">,
 ): PlannedEffects {
   const isProtected = protectedTest({
@@ -20,9 +24,18 @@ export function plannedEffects(
     projects: [cwd],
     tempDirs: [tmpdir()],
   });
+  const named = namedByGit(directoriesUp(cwd), home);
+  const made = effects.flatMap(({ path, after }) => (after ? [path] : []));
+  const isEmbedded = embeddedTest([...stagedPaths, ...made], cwd);
   return planEffects(effects, {
     shownPath: (path) => displayPath(path, cwd),
     // What git keeps for itself is written with the rest of what a command did.
-    isProtected: (path) => isProtected(path) && !isGitData(path),
+    isProtected: (path) =>
+      (isProtected(path) && !isGitData(path)) || isEmbedded(path) || named.some((one) => isWithin(path, one)),
   });
+}
+
+function directoriesUp(directory: string): string[] {
+  const above = dirname(directory);
+  return above === directory ? [directory] : [directory, ...directoriesUp(above)];
 }

@@ -3,7 +3,7 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
-import type { Effect, Effects, OpenView, StageView } from "../../files/layer/stage-view.js";
+import type { DroppedEffects, Effect, Effects, OpenView, StageView } from "../../files/layer/stage-view.js";
 import type { PendingActions } from "../../pending/pending.js";
 import { actionsNeeded, stagedFor } from "../../pending/store/stack.js";
 import { gitSummary } from "../../plans/diff/git-group.js";
@@ -22,7 +22,8 @@ export interface StagedRunDeps {
   readonly pending: Pick<PendingActions, "stage" | "store">;
   /** Of a command in this view. */
   box(view: Pick<OpenView, "holder" | "roots">): Promise<Box>;
-  plan(effects: readonly Effect[]): Promise<PlannedEffects>;
+  /** `staged`: what is pending already has something at these paths. */
+  plan(effects: readonly Effect[], staged: readonly string[]): Promise<PlannedEffects>;
   readonly mode: BoxRules["mode"];
   readonly network: "off" | "hosts" | "on";
   /** Only the user or the host decides about it. */
@@ -61,7 +62,7 @@ export async function runStaged<End extends CommandEnd>(
     const lines = [...confinedNotes(end, { mayEscalate: false, mode }), ...(hint === undefined ? [] : [hint]), text];
     const id = pendingId === undefined ? {} : { pendingId };
     const staged = { ...id, files: await stagedFiles(changes), notStaged, kept, view: view.mechanism };
-    return { end, notes: { lines, staged } };
+    return { end, notes: { lines, staged, dropped } };
   } finally {
     await open.release();
   }
@@ -71,7 +72,7 @@ interface Outcome {
   readonly changes: PlannedEffects["changes"];
   readonly stalePaths?: PlannedEffects["stalePaths"];
   readonly pendingId?: string;
-  readonly dropped?: string;
+  readonly dropped?: DroppedEffects;
 }
 
 /** All of them or none. */
@@ -82,7 +83,8 @@ async function stageEffects(
 ): Promise<Outcome> {
   if (dropped !== undefined) return { changes: [], dropped };
   if (effects.length === 0) return { changes: [] };
-  const { changes, stalePaths, figures } = await plan(effects);
+  const there = stagedStates(pending.store).flatMap(({ path, state }) => (state ? [path] : []));
+  const { changes, stalePaths, figures } = await plan(effects, there);
   try {
     const pendingId = await pending.stage({
       sourceToolName,
@@ -98,7 +100,9 @@ async function stageEffects(
     return { changes, stalePaths, pendingId };
   } catch (error) {
     if (!GalleyError.is(error, "file_changed")) throw error;
-    return { changes: [], dropped: `${messageOf(error)} The command's effects were dropped.` };
+    const bytes = changes.reduce((sum, { before, after }) => sum + before.length + after.length, 0);
+    const text = `${messageOf(error)} The command's effects were dropped.`;
+    return { changes: [], dropped: { files: changes.length, bytes, text } };
   }
 }
 

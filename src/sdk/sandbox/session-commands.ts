@@ -18,7 +18,7 @@ export interface SessionCommandsDeps {
   box(wanted: WantedBox): Promise<Box>;
   /** The view of the session that is current. */
   view(): Promise<StageView>;
-  plan(effects: readonly Effect[]): Promise<PlannedEffects>;
+  plan(effects: readonly Effect[], staged: readonly string[]): Promise<PlannedEffects>;
 }
 
 type Ran<End> = Promise<{ end: End; notes: CommandNotes }>;

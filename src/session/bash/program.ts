@@ -1,5 +1,6 @@
 // One program that the user runs in a session: no shell, no model, and its streams as they come.
 
+import type { DroppedEffects } from "../../files/layer/stage-view.js";
 import type { StagedEffects } from "../../protocol/data.js";
 
 export interface ProgramRequest {
@@ -20,5 +21,9 @@ export interface ProgramOutcome {
   readonly exitCode: number;
   readonly stopped?: "aborted" | "timed_out";
   /** What became of it besides its output. */
-  readonly notes: { readonly lines: readonly string[]; readonly staged?: StagedEffects };
+  readonly notes: {
+    readonly lines: readonly string[];
+    readonly staged?: StagedEffects;
+    readonly dropped?: DroppedEffects | undefined;
+  };
 }

@@ -1,0 +1,125 @@
+// What the configuration of a repository names inside the project: directories of hooks, scripts, and further files of
+// configuration. Git runs or reads them at the user's next call, so they are protected like `.git/hooks`. The configuration
+// is read as text, within bounds; git is not started on it.
+
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { commonGitDirectory } from "../git-worktree.js";
+import { isWithin } from "./resolve-path.js";
+
+const maxConfigBytes = 256 * 1024;
+const maxFiles = 32;
+
+/** Their value is one path. */
+const paths = /^(?:core\.(?:hookspath|attributesfile)|init\.templatedir|include\.path|includeif\..*\.path)$/;
+/** Their value is a program, or a line for the shell in which one may be named. */
+const programs = new RegExp(
+  `^(?:${[
+    "core\\.(?:fsmonitor|sshcommand|pager|editor|askpass|gitproxy|alternaterefscommand)",
+    "sequence\\.editor|diff\\.external|diff\\..*\\.(?:command|textconv)|merge\\..*\\.driver",
+    "filter\\..*\\.(?:clean|smudge|process)|(?:difftool|mergetool|guitool|browser|man)\\..*\\.(?:cmd|path)",
+    "gpg\\.(?:.*\\.)?program|gpg\\.ssh\\.defaultkeycommand|credential\\.(?:.*\\.)?helper",
+    "remote\\..*\\.(?:uploadpack|receivepack)|uploadpack\\.packobjectshook|interactive\\.difffilter",
+    "pager\\..*|alias\\..*|trailer\\..*\\.(?:command|cmd)|submodule\\..*\\.update|sendemail\\..*",
+  ].join("|")})$`,
+);
+
+/**
+ * Of the repositories of these working trees, which are canonical: canonical paths below the tree, whether they exist or
+ * not. Nothing for what cannot be read.
+ */
+export function namedByGit(trees: readonly string[], home: string): string[] {
+  return trees.flatMap((tree) => {
+    const own = join(tree, ".git");
+    const isOwn = statSync(own, { throwIfNoEntry: false })?.isDirectory() === true;
+    const gitDirectory = isOwn ? own : commonGitDirectory(tree);
+    return gitDirectory === undefined ? [] : namedIn(tree, { gitDirectory, home });
+  });
+}
+
+function namedIn(tree: string, { gitDirectory, home }: { gitDirectory: string; home: string }): string[] {
+  const found = new Set<string>();
+  const waiting = [join(gitDirectory, "config"), join(gitDirectory, "config.worktree")];
+  const seen = new Set(waiting);
+  for (let next = 0; next < waiting.length && next < maxFiles; next++) {
+    const file = waiting[next] as string;
+    for (const { key, value } of settingsIn(readBounded(file) ?? "")) {
+      const isInclude = key.startsWith("include");
+      const base = isInclude ? dirname(file) : tree;
+      if (paths.test(key)) {
+        const path = resolve(base, value.replace(/^~(?=\/|$)/, home));
+        found.add(path);
+        if (isInclude && !seen.has(path)) waiting.push(path);
+        seen.add(path);
+      } else if (programs.test(key)) for (const path of inCommand(value, tree)) found.add(path);
+    }
+  }
+  return [...found].map(canonical).filter((path) => isBelow(path, tree));
+}
+
+/** The paths below the tree in a line for the shell: with a slash, or of a file that is there. */
+function inCommand(line: string, tree: string): string[] {
+  const words = line.split(/[\s;|&()<>`$"'=!{}]+/).filter((word) => word !== "" && !word.startsWith("-"));
+  return words.flatMap((word) => {
+    // `$(git rev-parse --show-toplevel)/x` leaves `/x`.
+    const path = isAbsolute(word) && !isBelow(word, tree) ? join(tree, word) : resolve(tree, word);
+    const entry = statSync(path, { throwIfNoEntry: false });
+    const isNamed = entry ? !entry.isDirectory() : word.includes("/") && (!isAbsolute(word) || !existsSync(word));
+    return isNamed ? [path] : [];
+  });
+}
+
+/** The last name as it is: it may be a link, which counts as itself. */
+function canonical(path: string): string {
+  try {
+    return join(realpathSync.native(dirname(path)), basename(path));
+  } catch {
+    return path; // its directory does not exist
+  }
+}
+
+function isBelow(path: string, tree: string): boolean {
+  return path !== tree && isWithin(path, tree);
+}
+
+/** Git's own syntax: quotes, escapes, comments, lines that go on. Keys are in lower case. */
+function* settingsIn(text: string): Generator<{ readonly key: string; readonly value: string }> {
+  let section = "";
+  for (const line of text
+    .replace(/^\ufeff/, "")
+    .replace(/\r\n/g, "\n")
+    .replace(/\\\n/g, "")
+    .split("\n")) {
+    const head = /^\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
+    if (head) section = [head[1], head[2]].filter((name) => name !== undefined).join(".");
+    const rest = head ? line.slice(head[0].length) : line;
+    const [, name, value = ""] = /^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/.exec(rest) ?? [];
+    if (name !== undefined) yield { key: `${section}.${name}`.toLowerCase(), value: settingOf(value) };
+  }
+}
+
+function settingOf(text: string): string {
+  let value = "";
+  let isQuoted = false;
+  for (const [part] of text.matchAll(/\\.|[\s\S]/g)) {
+    if (part === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && (part === "#" || part === ";")) break;
+    else value += part.length === 2 ? (part[1] ?? "").replace(/[ntb]/, " ") : part;
+  }
+  return value.trim();
+}
+
+/** Undefined for a link, a pipe, and what is too long. */
+export function readBounded(path: string): string | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const bytes = Buffer.alloc(maxConfigBytes + 1);
+    const length = fstatSync(file).isFile() ? readSync(file, bytes) : bytes.length;
+    return length > maxConfigBytes ? undefined : bytes.toString("utf8", 0, length);
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}

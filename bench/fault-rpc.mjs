@@ -5,7 +5,7 @@ import { runHostile } from "../test/kit/hostile-run.mjs";
 import { createReport } from "./kit/fault-report.mjs";
 import { runAnswers } from "./kit-rpc/answers.mjs";
 import { runExits } from "./kit-rpc/exits.mjs";
-import { runGiants, runStoppedReader } from "./kit-rpc/giants.mjs";
+import { runGiants, runSignalledReader, runStoppedReader } from "./kit-rpc/giants.mjs";
 import { runTests } from "./kit-rpc/tests.mjs";
 
 const report = createReport();
@@ -83,6 +83,13 @@ const rows = {
     size: 200_000,
     isGood: (figures) => figures["RSS growth, MiB"] <= 64,
     run: (count) => runStoppedReader({ count, stopMs: 60_000, isTrickling: true }),
+  },
+  signal: {
+    title: "SIGTERM while the host does not read",
+    size: 200_000,
+    zeros: ["exit code"],
+    isGood: (figures) => figures["until the end, ms"] <= 2000,
+    run: (count) => runSignalledReader({ count, stopMs: 8_000 }),
   },
   outcomes: {
     title: "one outcome per prompt, every fault with every other",

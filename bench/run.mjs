@@ -4,6 +4,7 @@
 //   npm run bench -- --only deltas --only queue    some measurements
 //   npm run bench -- --long                        also what takes minutes
 //   npm run bench -- --json figures.json           every sample, for programs
+//   npm run bench -- --beside pi="node …/cli.js"   also another agent that speaks the protocol
 
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -13,6 +14,8 @@ for (const needed of ["../dist/cli/main.js", "../dist/testing.js"])
   if (!existsSync(new URL(needed, import.meta.url))) stop("There is nothing to measure yet. Run npm run build first.");
 if (process.platform !== "linux") stop("The bench reads memory from /proc and so runs on Linux only.");
 
+const { addOther } = await import("./kit/agent.mjs");
+for (const other of options.beside) addOther(...other.split(/=(.*)/s));
 const { figures, header, table } = await import("./kit/report.mjs");
 const measurements = await load();
 const chosen = measurements.filter(({ name, needsLong }) =>
@@ -47,6 +50,7 @@ function readOptions() {
   const known = {
     only: { type: "string", multiple: true, default: [] },
     json: { type: "string" },
+    beside: { type: "string", multiple: true, default: [] },
     long: { type: "boolean", default: false },
   };
   try {

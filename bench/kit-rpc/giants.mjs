@@ -73,6 +73,24 @@ export async function runStoppedReader({ count, stopMs, features, isTrickling = 
   }
 }
 
+/** SIGTERM while the host does not read, when the program has had time to be held up by that. */
+export async function runSignalledReader({ count, stopMs }) {
+  const scene = await Scene.open({ replies: [deltas(count)] });
+  try {
+    scene.send({ id: "p", type: "prompt", message: "Talk" });
+    await scene.type("message_update");
+    scene.child.stdout.pause();
+    await new Promise((resolve) => setTimeout(resolve, stopMs));
+    const ended = new Promise((resolve) => scene.child.once("exit", resolve)); // "close" would wait for our reading
+    const since = performance.now();
+    scene.child.kill("SIGTERM");
+    const code = await ended;
+    return { deltas: count, "until the end, ms": performance.now() - since, "exit code": code - 143 };
+  } finally {
+    scene.close();
+  }
+}
+
 const piece = (index) => `${String(index).padStart(6, "0")} `;
 const expected = (count) => Array.from({ length: count }, (_, index) => piece(index)).join("");
 

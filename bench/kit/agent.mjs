@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { row } from "./measure.mjs";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "galley-bench-"));
@@ -22,14 +23,28 @@ export const galley = {
 };
 export const floor = { name: "floor", args: (url) => [join(root, "bench/floor.mjs"), ...(url ? [url] : [])] };
 
-/** Other agents that speak the protocol, by name; the bench is given their command lines (`--beside`). */
-export const others = {};
+/** Other agents that speak the protocol, by name (`--beside NAME=COMMAND`). */
+const others = {};
 
-/** `command` is a program and its arguments, without spaces in them. It is asked for its models where pi looks for them. */
+/** `command` is a program and its arguments, without spaces in them. It finds its model where pi looks for it. */
 export function addOther(name, command) {
   const [file, ...before] = command.split(" ");
   const model = ["--provider", "bench", "--model", "m"];
   others[name] = { name, file, args: (url) => [...before, "--mode", "rpc", ...(url ? model : [])], isSilent: true };
+}
+
+/** What `alternate` takes turns with: `sample` for the floor, for galley and for each other agent. */
+export function agents(sample) {
+  const programs = Object.entries({ floor, galley, ...others });
+  return Object.fromEntries(programs.map(([name, program]) => [name, () => sample(program)]));
+}
+
+/** Galley against each of the others; `limit` is the share of their time that it may take. */
+export function besideOthers(samples, { name, unit, pick = (all) => all, limit = 1 / 3 }) {
+  const beside = ([other]) => ({ name: other, samples: pick(samples[other]) });
+  return Object.entries(others).map((each) =>
+    row({ name: `${name}, beside ${each[0]}`, unit, samples: pick(samples.galley), against: beside(each), limit }),
+  );
 }
 
 const patienceMs = 60_000;
@@ -42,21 +57,15 @@ export function environment(url) {
   const otherDir = join(agentDir, "other");
   mkdirSync(otherDir, { recursive: true });
   if (url) {
-    const bench = { baseUrl: `${url}/v1`, api: "openai-completions", models: [{ id: "m" }] };
-    writeModels(
-      agentDir,
-      process.env.WITHKEY ? { ...bench, apiKey: "sk-test-1234567890abcdefghijklmnop" } : { ...bench, auth: "none" },
-    );
-    writeModels(otherDir, { ...bench, apiKey: "none" });
+    // With a key, as in use: what looks for it in everything that is said has its price.
+    const apiKey = "sk-bench-0123456789abcdefghijklmnop";
+    const bench = { baseUrl: `${url}/v1`, api: "openai-completions", apiKey, models: [{ id: "m" }] };
+    for (const directory of [agentDir, otherDir])
+      writeFileSync(join(directory, "models.json"), JSON.stringify({ providers: { bench } }));
   }
   const directories = { GALLEY_AGENT_DIR: agentDir, PI_CODING_AGENT_DIR: otherDir };
   return { PATH: process.env.PATH, HOME: scratch, TMPDIR: scratch, PI_OFFLINE: "1", ...directories };
 }
-
-function writeModels(directory, bench) {
-  writeFileSync(join(directory, "models.json"), JSON.stringify({ providers: { bench } }));
-}
-
 export class Agent {
   /** By `performance.now()`. */
   startedAt;
@@ -72,7 +81,7 @@ export class Agent {
   #exit;
 
   /** `nodeArgs` go before the program; descriptor 3 is a pipe of its own; `env` comes on top of the small one. */
-  constructor(program, { url, nodeArgs = [], env: more = {}, cwd = process.env.BENCHCWD ?? workspace } = {}) {
+  constructor(program, { url, nodeArgs = [], env: more = {}, cwd = workspace } = {}) {
     const env = { ...environment(url), ...more };
     this.startedAt = performance.now();
     this.#isSilent = program.isSilent;
@@ -95,9 +104,13 @@ export class Agent {
 
   /** Not every program says so by itself. */
   get ready() {
-    if (!this.#isSilent) return this.arrival('"type":"ready"');
+    return this.#isSilent ? this.state() : this.arrival('"type":"ready"');
+  }
+
+  /** Resolves with the moment at which the program has told of its state. */
+  state() {
     const answered = this.arrival('"command":"get_state","success":true');
-    this.send({ id: "ready", type: "get_state" });
+    this.send({ id: "state", type: "get_state" });
     return answered;
   }
 

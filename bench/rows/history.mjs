@@ -4,7 +4,7 @@
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent, floor, galley, workspace } from "../kit/agent.mjs";
+import { Agent, agents, besideOthers, floor, galley, workspace } from "../kit/agent.mjs";
 import { alternate, expect, row, sleep } from "../kit/measure.mjs";
 import { Gate, gated, withAgent } from "../kit/model.mjs";
 
@@ -28,7 +28,10 @@ export async function history() {
 }
 
 async function working(files) {
-  const samples = await alternate(rounds, { floor: () => workAll(floor, files), galley: () => workAll(galley, files) });
+  const samples = await alternate(
+    rounds,
+    agents((program) => workAll(program, files)),
+  );
   const compare = (name, key, limit) =>
     row({
       name,
@@ -40,6 +43,12 @@ async function working(files) {
   const count = entries.toLocaleString("en");
   return [
     ...files.map(({ size }) => compare(`switch_session, ${size}`, size, 1.2)),
+    ...files.flatMap(({ size }) =>
+      besideOthers(samples, {
+        ...{ name: `switch_session, ${size}`, unit: "ms" },
+        ...{ pick: (all) => all.map((sample) => sample[size]), limit: 1 / 1.5 },
+      }),
+    ),
     compare(`get_messages, ${count} entries`, "messagesMs", 1.2),
     compare(`prompt to HTTP request after ${count} entries, first`, "firstMs", 1.3),
     compare(`prompt to HTTP request after ${count} entries, next`, "nextMs", 1.3),
@@ -71,6 +80,7 @@ async function work(program, { size, path }) {
 async function switchTo(agent, path) {
   const sessionPath = join(workspace, `history-${switches++}.jsonl`);
   copyFileSync(path, sessionPath);
+  await agent.state(); // not everything of a start is done when it says that it is ready
   const arrived = agent.arrival('"command":"switch_session","success":true');
   const askedAt = performance.now();
   agent.send({ type: "switch_session", sessionPath });

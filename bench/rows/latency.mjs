@@ -1,6 +1,6 @@
 // How long a prompt takes to become a request, and the first delta of the answer to become a frame.
 
-import { floor, galley } from "../kit/agent.mjs";
+import { agents, besideOthers } from "../kit/agent.mjs";
 import { alternate, expect, pluck, row, sleep } from "../kit/measure.mjs";
 import { Gate, gated, withAgent } from "../kit/model.mjs";
 
@@ -10,7 +10,8 @@ const warmPrompts = 16;
 const marker = "the-first-delta";
 
 export async function prompt() {
-  const samples = await alternate(rounds, { floor: () => prompts(floor), galley: () => prompts(galley) });
+  const samples = await alternate(rounds, agents(prompts));
+  const warm = (key) => (all) => all.flatMap((sample) => pluck(sample.warm, key));
   const compare = (name, pick, limit) =>
     row({
       name,
@@ -23,6 +24,8 @@ export async function prompt() {
     compare("prompt to HTTP request, first", ({ first }) => first.requestMs, 2),
     compare("prompt to HTTP request, warm", ({ warm }) => pluck(warm, "requestMs"), 2),
     compare("first delta to stdout", ({ warm }) => pluck(warm, "deltaMs"), 1.5),
+    ...besideOthers(samples, { name: "prompt to HTTP request, warm", unit: "ms", pick: warm("requestMs"), limit: 0.6 }),
+    ...besideOthers(samples, { name: "first delta to stdout", unit: "ms", pick: warm("deltaMs"), limit: 1 }),
     row({
       name: "request body for a one-line prompt",
       unit: "bytes",

@@ -3,7 +3,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { floor, galley, workspace } from "../kit/agent.mjs";
+import { agents, besideOthers, workspace } from "../kit/agent.mjs";
 import { callLoop, overheadRow } from "../kit/call-loop.mjs";
 import { alternate, row } from "../kit/measure.mjs";
 
@@ -14,10 +14,11 @@ const line = "A line of the file that the model keeps asking for.";
 export async function reads() {
   writeFileSync(path, `${line}\n`.repeat(20));
   const loop = (program) => callLoop(program, { calls, tool: "read", args: { path }, wanted: line });
-  const samples = await alternate(7, { floor: () => loop(floor), galley: () => loop(galley) });
+  const samples = await alternate(7, agents(loop));
   const against = { name: "floor", samples: samples.floor };
   return [
     row({ name: `${calls} read calls in a row`, unit: "ms", samples: samples.galley, against, limit: 2 }),
+    ...besideOthers(samples, { name: `${calls} read calls in a row`, unit: "ms" }),
     overheadRow("a read call, over the floor", samples, calls),
   ];
 }

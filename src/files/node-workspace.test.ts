@@ -231,9 +231,15 @@ describe("a survey", () => {
       "out.ts",
     ];
     const picked = await (await surveyOf("."))?.pick(names, { include });
-    expect(picked?.map(({ displayPath, sizeBytes }) => [displayPath, sizeBytes])).toEqual([
-      ["b.ts", 1],
-      ["sub/a.ts", 1],
+    expect(picked?.map(({ displayPath, isSeen }) => [displayPath, isSeen])).toEqual([
+      ["b.ts", true],
+      ["sub/a.ts", true],
+    ]);
+    const wanted = Promise.resolve(new Set(["sub/a.ts", "id_a.ts", "gone.ts"]));
+    const some = await (await surveyOf("."))?.pick(names, { include, wanted });
+    expect(some?.filter(({ isSeen }) => isSeen)).toEqual(picked?.slice(1));
+    expect(some?.filter(({ isSeen }) => !isSeen).map(({ displayPath, identity }) => [displayPath, identity])).toEqual([
+      ["b.ts", ""],
     ]);
     const stopped = (await surveyOf("."))?.pick(names, { include, signal: AbortSignal.abort() });
     await expect(stopped).rejects.toMatchObject({ code: "aborted" });

@@ -124,15 +124,21 @@ export interface Survey {
   /**
    * As `walk` with `include`, all at once. `paths` are those below the directory, with `/`, of every file that `include`
    * accepts and of every `.gitignore`, hidden or ignored ones as well. Undefined where only a walk can tell.
+   * `wanted` are those that matter, once that is known: the others are not looked at. Without it all do.
    */
   pick(
     paths: readonly string[],
-    options: { include: (relativePath: string) => boolean; signal?: AbortSignal | undefined },
+    options: {
+      include: (relativePath: string) => boolean;
+      wanted?: Promise<ReadonlySet<string> | undefined> | undefined;
+      signal?: AbortSignal | undefined;
+    },
   ): Promise<SurveyedFile[] | undefined>;
 }
 
 export interface SurveyedFile extends Target {
-  readonly sizeBytes: number;
+  /** False: it is known by its name alone, and its identity is empty. */
+  readonly isSeen: boolean;
 }
 
 /**

@@ -63,6 +63,7 @@ export class Outbox {
   #isScheduled = false;
   #isBlocked = false;
   #isBroken = false;
+  #isReleased = false;
   #waiters: (() => void)[] = [];
   /** Called when the stream takes more, or breaks. */
   #flushers: (() => void)[] = [];
@@ -121,8 +122,14 @@ export class Outbox {
 
   /** Resolves when less than the budget waits. */
   drained(): Promise<void> {
-    if (!this.isOverBudget) return Promise.resolve();
+    if (!this.isOverBudget || this.#isReleased) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** The session is being closed: what is still told of it is little, and must not wait for a host that does not read. */
+  release(): void {
+    this.#isReleased = true;
+    this.#wake();
   }
 
   /** Resolves when everything was handed to the kernel; the caller sets a time limit. */

@@ -149,6 +149,7 @@ async function close({ code, session, dispatcher, results, outbox, clock, log }:
   const orderly = async () => {
     const live = await session;
     live.beginShutdown({ modulesMs: waitMs });
+    outbox.release();
     const answered = atMost(clock, answersMs, dispatcher.laneIdle());
     const ended = atMost(clock, processesMs, dispatcher.besideIdle());
     await Promise.all([live.abort(), stopBash(live), answered, ended]);

@@ -4,7 +4,7 @@
 import type { XStatic } from "typebox/schema";
 import type { Workspace } from "../files/workspace.js";
 import type { ToolResult } from "../protocol/events.js";
-import { type Match, maxFileBytes } from "./ast/begin-file.js";
+import type { Match } from "./ast/begin-file.js";
 import { findFiles } from "./ast/files.js";
 import { AstGrepReport } from "./ast/grep-report.js";
 import { type Parsers, sharedParsers } from "./ast/parsers.js";
@@ -64,7 +64,7 @@ export function createAstGrep(
       const offset = atLeast(0, params.offset ?? 0, "Offset must be a non-negative number");
       const context = atLeast(0, params.context ?? 0, "Context must be a non-negative number");
       const { path = ".", glob, lang, sel } = params;
-      const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { pats, sel, lang, maxFileBytes, signal });
+      const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { pats, sel, lang, signal });
       const parsers = given ?? sharedParsers();
       try {
         const found = await findFiles(workspace, parsers, { paths: [path], glob, lang, sieve, signal });

@@ -133,7 +133,7 @@ it("lists what a walk finds, or nothing", async () => {
         inTree(entries as Entry[], oddity, async (cwd) => {
           const workspace = createNodeWorkspace({ cwd });
           attempt(() => mkdirSync(join(cwd, path)));
-          const sieve = createPrefilter({ processes, workspace }, { pats: ["$A"], maxFileBytes: 1000 });
+          const sieve = createPrefilter({ processes, workspace }, { pats: ["$A"] });
           const root = await workspace.resolve(path, "read");
           const listed = await sieve.list(root, accepts);
           sieve.end();
@@ -148,27 +148,42 @@ it("lists what a walk finds, or nothing", async () => {
   expect(listings).toBeGreaterThan(50); // most trees are listed
 });
 
+const patterns = fc.uniqueArray(
+  fc.constantFrom(
+    "call($A)",
+    "call(9)",
+    "other($$$A)",
+    "$F(3)",
+    "$A.b",
+    "x",
+    "const $A = call($B)",
+    "none.such()",
+    "call(",
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+
 it("changes nothing about what is told", async () => {
-  const run = async (cwd: string, ripgrep: RipgrepDeps | undefined) => {
+  const run = async (cwd: string, ripgrep: RipgrepDeps | undefined, pats: readonly string[]) => {
     const workspace = createNodeWorkspace({ cwd });
     const told: unknown[] = [];
     const onUpdate = (update: unknown) => void told.push(update);
     const edit = createAstEdit({ ...toolDeps(workspace), ripgrep });
     const grep = createAstGrep(workspace, { ripgrep });
-    const ops = [{ pat: "call($A)", out: "send($A)" }];
+    const ops = pats.map((pat) => ({ pat, out: "send()" }));
     const outcome = (result: Promise<unknown>) => result.catch((error: unknown) => String(error));
     return [
       await outcome(edit.execute("1", { ops, paths: ["."] }, undefined, onUpdate, { cwd })),
       await outcome(edit.execute("2", { ops, paths: ["."], limit: 2 }, undefined, onUpdate, { cwd })),
-      await outcome(grep.execute("3", { pat: ["call($A)", "x()"], path: "." }, undefined, onUpdate, { cwd })),
-      await outcome(grep.execute("4", { pat: ["call($A)"], path: ".", lang: "ts" }, undefined, onUpdate, { cwd })),
+      await outcome(grep.execute("3", { pat: [...pats, "x()"], path: "." }, undefined, onUpdate, { cwd })),
+      await outcome(grep.execute("4", { pat: [...pats], path: ".", lang: "ts" }, undefined, onUpdate, { cwd })),
       told,
     ];
   };
   await fc.assert(
-    fc.asyncProperty(fc.array(entry, { maxLength: 14 }), odd, (entries, oddity) =>
+    fc.asyncProperty(fc.array(entry, { maxLength: 14 }), odd, patterns, (entries, oddity, pats) =>
       inTree(entries as Entry[], oddity, async (cwd) => {
-        expect(await run(cwd, { processes })).toEqual(await run(cwd, undefined));
+        expect(await run(cwd, { processes }, pats)).toEqual(await run(cwd, undefined, pats));
       }),
     ),
     { numRuns: 40 },

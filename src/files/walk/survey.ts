@@ -37,34 +37,41 @@ export async function surveyFiles(disk: BulkDisk, { root, cwd, showTest }: Surve
   const names = leftOut.map(({ name }) => name);
   return {
     leftOut: leftOut.map(({ glob }) => glob),
-    async pick(paths, { include, signal }) {
+    async pick(paths, { include, wanted, signal }) {
       const kept = await notIgnored(disk, { root: root.path, rules, names, paths, include, signal });
-      return kept && lookAtAll(disk, { root, paths: kept.sort(), mayShow: await showTest(), signal });
+      const looks = kept && { root, paths: kept.sort(), wanted: await wanted, mayShow: await showTest(), signal };
+      return looks && lookAtAll(disk, looks);
     },
   };
 }
 
+const unseen = { kind: "file", identity: "" } as const;
+
 interface Looks {
   readonly root: Target;
   readonly paths: readonly string[];
+  readonly wanted: ReadonlySet<string> | undefined;
   mayShow(path: string, identity: string): boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-async function lookAtAll(disk: BulkDisk, { root, paths, mayShow, signal }: Looks): Promise<SurveyedFile[]> {
+async function lookAtAll(disk: BulkDisk, { root, paths, wanted, mayShow, signal }: Looks): Promise<SurveyedFile[]> {
   const found: SurveyedFile[] = [];
   for (let from = 0; from < paths.length; from += maxTogether) {
     throwIfAborted(signal);
     const some = paths.slice(from, from + maxTogether);
-    const stats = await disk.lstatAll(some.map((path) => pathBelow(root.path, path)));
-    for (const [index, relativePath] of some.entries()) {
-      const stat = stats[index];
+    const seen = some.filter((path) => wanted?.has(path) ?? true);
+    const stats = (await disk.lstatAll(seen.map((path) => pathBelow(root.path, path)))).values();
+    await slices.turn();
+    for (const relativePath of some) {
+      const isSeen = wanted?.has(relativePath) ?? true;
+      const stat = isSeen ? stats.next().value : unseen;
       if (stat?.kind !== "file") continue;
-      const { identity, sizeBytes } = stat;
+      const { identity } = stat;
       const path = pathBelow(root.path, relativePath);
       if (!mayShow(path, identity)) continue;
       const displayPath = shownBelow(root.displayPath, relativePath);
-      found.push({ path, displayPath, kind: "file", identity, sizeBytes });
+      found.push({ path, displayPath, kind: "file", identity, isSeen });
     }
   }
   return found;
@@ -90,14 +97,19 @@ async function notIgnored(
   const known = new Map<string, readonly IgnoreRules[] | "ignored">([["", rules]]);
   const kept: string[] = [];
   let isCertain = true;
+  let [directory, rulesHere]: [string | undefined, readonly IgnoreRules[] | "ignored"] = [undefined, rules];
   for (const path of paths) {
     const pause = slices.turn();
     if (pause) await pause;
     throwIfAborted(signal);
     if (root.length + path.length > maxPathLength) return undefined;
-    const directory = directoryOf(path);
-    const rulesHere = known.get(directory) ?? (await rulesIn(directory));
-    if (rulesHere === "ignored" || !include(path) || isTempName(path.slice(path.lastIndexOf("/") + 1))) continue;
+    const end = path.lastIndexOf("/");
+    // Most files are listed behind another one of their directory.
+    if (directory?.length !== Math.max(end, 0) || !path.startsWith(directory)) {
+      directory = directoryOf(path);
+      rulesHere = known.get(directory) ?? (await rulesIn(directory));
+    }
+    if (rulesHere === "ignored" || !include(path) || isTempName(path.slice(end + 1))) continue;
     if (rulesHere.length === 0 || !isIgnored(pathBelow(root, path), false, rulesHere)) kept.push(path);
   }
   return isCertain && !rules.some(({ isGivenUp }) => isGivenUp) ? kept : undefined;

@@ -4,7 +4,6 @@ import type { Target, Workspace } from "../../files/workspace.js";
 import { count } from "../output/text.js";
 import type { RipgrepDeps } from "../search/ripgrep.js";
 import { type OnUpdate, textResult, toolFailure } from "../tool.js";
-import { maxFileBytes } from "./begin-file.js";
 import { findFiles, withoutOtherNames } from "./files.js";
 import { type Parsers, sharedParsers } from "./parsers.js";
 import { maxPatternLength } from "./pattern.js";
@@ -52,7 +51,7 @@ export async function planFor(deps: SearchDeps, params: AstEditRequest, progress
   const ops = checkOps(params.ops);
   const { workspace, ripgrep, parsers = sharedParsers() } = deps;
   const search = { pats: ops.map(({ pat }) => pat), sel: params.sel, lang: params.lang, signal: progress.signal };
-  const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, { ...search, maxFileBytes });
+  const sieve = ripgrep && createPrefilter({ ...ripgrep, workspace }, search);
   try {
     return await planWith({ ...deps, parsers }, { ...params, ops, sieve }, progress);
   } finally {
@@ -76,7 +75,7 @@ async function planWith(
   const { glob, lang, sel } = params;
   const { language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, signal });
   const isNameable = ({ target }: { target: Target }) => !/\p{Cc}/u.test(target.path); // other names are never written
-  const { files, otherNames } = await withoutOtherNames(workspace, found.files.filter(isNameable));
+  const { files, otherNames } = await withoutOtherNames(workspace, found.files.filter(isNameable), sieve);
   if (files.length === 0 && !language)
     throw toolFailure("`lang` is required for ast_edit when no files match path/glob");
 

@@ -40,7 +40,7 @@ async function lackingOf(
   { lang, ...deps }: RipgrepDeps & { lang?: string } = { processes },
 ) {
   const workspace = createNodeWorkspace({ cwd });
-  const sieve = createPrefilter({ ...deps, workspace }, { pats, lang, maxFileBytes: 1000 });
+  const sieve = createPrefilter({ ...deps, workspace }, { pats, lang });
   const accepts = (path: string) => languageOf(path) !== undefined;
   await sieve.list(await workspace.resolve(".", "read"), accepts);
   sieve.end();
@@ -63,7 +63,7 @@ describe("createPrefilter", () => {
     };
     await put(files);
     expect(await lackingOf(Object.keys(files), ["call($A)"])).toEqual([
-      ...["b.ts", ".hidden/c.js", "nul.ts", "empty.ts", "latin.ts"],
+      ...["b.ts", ".hidden/c.js", "nul.ts", "empty.ts", "latin.ts", "large.ts"],
     ]);
   });
 

@@ -1,7 +1,6 @@
 // ripgrep's part in a search through whole directories: it lists the files and says which of them cannot match, so that
 // they need not be opened. It only saves time: if it fails, the directory is walked and every file is read.
 
-import { join } from "node:path";
 import { linkAbort, throwIfAborted } from "../../base/abort.js";
 import type { Target, Workspace } from "../../files/workspace.js";
 import { type RipgrepDeps, runRipgrep, toldPath, wholeTexts } from "../search/ripgrep.js";
@@ -25,14 +24,12 @@ export interface PrefilterRequest {
   readonly sel?: string | undefined;
   /** As the call names it: files of other languages are not even listed. */
   readonly lang?: string | undefined;
-  /** Larger files are never skipped: the search reports them. */
-  readonly maxFileBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export function createPrefilter(
   deps: RipgrepDeps & { readonly workspace: Workspace },
-  { pats, sel, lang = "", maxFileBytes, signal }: PrefilterRequest,
+  { pats, sel, lang = "", signal }: PrefilterRequest,
 ): Prefilter {
   const endings = languageNamed(lang)?.extensions ?? fileEndings();
   const words = pats.map((pat) => longest(literalsIn({ pat, sel }).map(({ word }) => word)));
@@ -51,14 +48,11 @@ export function createPrefilter(
           signal: stop.signal,
         });
       // The list is soon complete, and picked from while the search for the words goes on.
-      const [files, having] = await Promise.all([
-        pathsWith("--files", "--threads=1").then((paths) => paths && survey.pick(paths, { include, signal })),
-        isOpen ? undefined : pathsWith(...wordArguments(words), `--max-filesize=${maxFileBytes}`),
-      ]);
+      const wanted = isOpen ? undefined : pathsWith(...wordArguments(words)).then((paths) => paths && new Set(paths));
+      const paths = await pathsWith("--files", "--threads=1");
+      const files = paths && (await survey.pick(paths, { include, wanted, signal }));
       throwIfAborted(signal);
-      const likely = having && new Set(having.map((path) => join(directory.path, path)));
-      for (const { path, sizeBytes } of (likely && files) ?? [])
-        if (sizeBytes <= maxFileBytes && !likely?.has(path)) lacking.add(path);
+      for (const { path, isSeen } of files ?? []) if (!isSeen) lacking.add(path);
       return files;
     },
     end() {

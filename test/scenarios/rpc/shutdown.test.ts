@@ -7,7 +7,7 @@ import { silentLog } from "../../../src/base/log.js";
 import type { ExtensionAPI } from "../../../src/extensions/api/extension.js";
 import { serveRpc } from "../../../src/rpc/server.js";
 import { type OpenSessionOptions, openSession } from "../../../src/testing/open-session.js";
-import { call, gate } from "../../../src/testing/scripted-model.js";
+import { call, gate, say } from "../../../src/testing/scripted-model.js";
 import type { AnyTool } from "../../../src/tools/tool.js";
 import { FakeOutput, tick } from "../../kit/outbox-rig.js";
 
@@ -164,6 +164,18 @@ it("a signal does not wait for a host that has stopped reading", async () => {
   await host.settle();
   expect(await host.end("signal")).toBeLessThanOrEqual(1000);
   expect(host.told).toEqual(["shutdown"]);
+});
+
+it("a signal does not wait for a host that left more of a reply unread than is kept", async () => {
+  const host = await serve({ model: [say(...Array.from({ length: 10 }, () => "x".repeat(1024 * 1024)), "end")] });
+  host.output.isReading = false;
+  host.send({ type: "prompt", id: "a", message: "Talk" });
+  await host.settle();
+  expect(host.session.isStreaming).toBe(true); // it waits for the reader
+  expect(await host.end("signal")).toBeLessThanOrEqual(1000);
+  expect(host.told).toEqual(["shutdown"]);
+  host.output.drain(); // nothing was dropped for it
+  expect(host.story().slice(-4)).toEqual(["message_end", "turn_end", "agent_end", "agent_settled"]);
 });
 
 it("the end of input waits for modules that load, so that the answers are whole", async () => {

@@ -33,7 +33,7 @@ import { newHeader } from "./session-header.js";
 import { type ArtifactStore, createMemoryArtifacts } from "./store/artifacts.js";
 import { type BlobStore, createMemoryBlobs } from "./store/blobs.js";
 import { SessionDirectories } from "./store/session-directories.js";
-import { SessionFile, type SessionFileOptions } from "./store/session-file.js";
+import { SessionFile, type SessionFileOptions, type SessionMove } from "./store/session-file.js";
 import { endBytes } from "./store/session-index.js";
 
 type Kept =
@@ -47,6 +47,8 @@ type Kept =
 
 export class SessionRecord {
   readonly warnings: string[];
+  /** Told when the record goes on in another file. */
+  onMoved: (move: SessionMove) => void = () => {};
   readonly #tree: EntryTree;
   readonly #originals: ReadonlyMap<SessionEntry, string>;
   #header: SessionHeader;
@@ -108,7 +110,7 @@ export class SessionRecord {
     return this.#file?.persistError;
   }
 
-  get lockKind(): LockKind {
+  get lockKind(): LockKind | "held" {
     return this.#file?.lockKind ?? platformLock;
   }
 
@@ -292,6 +294,7 @@ export class SessionRecord {
         const sentence = `${move.reason}. The conversation continues in ${move.to}`;
         this.warnings.push(sentence);
         log.warn(sentence);
+        this.onMoved(move);
       },
     };
   }

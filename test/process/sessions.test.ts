@@ -97,6 +97,33 @@ describe("a session on the disk", () => {
   });
 });
 
+describe("a session that another process holds", () => {
+  it("is told before and when it moves to a new file, and by the answer of switch_session", async () => {
+    const first = await start();
+    await first.promptAndWait("help");
+    const file = await fileOf(first);
+    const inUse = { readOnlyReason: expect.stringContaining(`Session ${file} is in use by another galley (pid `) };
+    const second = await start("--resume", file);
+    expect(await second.getState()).toMatchObject({ sessionFile: file, lockKind: "held", ...inUse });
+    const moves: unknown[] = [];
+    second.on("session_moved", (event) => void moves.push(event));
+    await second.promptAndWait("help");
+    const state = await second.getState();
+    const to = state.sessionFile as string;
+    expect(to).not.toBe(file);
+    expect([state.lockKind, state.readOnlyReason]).toEqual([undefined, undefined]);
+    expect(moves).toEqual([{ type: "session_moved", from: file, to, reason: inUse.readOnlyReason }]);
+    expect(second.sessionFile).toBe(to);
+    expect((await second.getMessages()).messages).toHaveLength(4);
+    expect((await first.getState()).sessionFile).toBe(file);
+    const third = await start();
+    expect(await third.switchSession(file)).toEqual({ cancelled: false, ...inUse });
+    expect(await third.switchSession(to)).toMatchObject({ cancelled: false, readOnlyReason: expect.anything() });
+    await second.stop();
+    expect(await third.switchSession(to)).toEqual({ cancelled: false });
+  });
+});
+
 describe("switch_session", () => {
   const folder = join(home, "odd");
   mkdirSync(folder);

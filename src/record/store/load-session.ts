@@ -34,6 +34,8 @@ export interface LoadedSession {
   /** Undefined when the file is only to be read; then `readOnlyReason` says why. */
   readonly access: WriteAccess | undefined;
   readonly readOnlyReason: string | undefined;
+  /** Another process holds the lock. */
+  readonly isHeld: boolean;
   /** Sentences for the user. */
   readonly warnings: readonly string[];
 }
@@ -82,7 +84,8 @@ async function load(path: string, options: LoadOptions): Promise<LoadResult> {
       closeToOthers(disk, file, path, warnings);
       access = { file, lock, ...(await mendEnd(disk, file, real, session, warnings)) };
     }
-    return { kind: "session", path: real, session, access, readOnlyReason, warnings };
+    const isHeld = !lock && !options.isReadOnly;
+    return { kind: "session", path: real, session, access, readOnlyReason, isHeld, warnings };
   } finally {
     if (!access) {
       if (file !== undefined) disk.close(file);

@@ -37,7 +37,14 @@ export interface SessionFileOptions {
   readonly mask?: TextMask | undefined;
   /** The record needs another file. Gives it the header of a session that descends from this one. */
   beforeMove(): void;
-  afterMove(move: { reason: string; from: string; to: string }): void;
+  afterMove(move: SessionMove): void;
+}
+
+/** Paths, and why. */
+export interface SessionMove {
+  readonly reason: string;
+  readonly from: string;
+  readonly to: string;
 }
 
 export class SessionFile {
@@ -46,6 +53,7 @@ export class SessionFile {
   #at: Place;
   #writer: SessionWriter | undefined;
   #readOnlyReason: string | undefined;
+  #isHeld = false;
   #isClosing = false;
   #isWanted = false;
   /** Work that only `close` waits for. */
@@ -65,9 +73,11 @@ export class SessionFile {
   }
 
   /** Continues the file that the record was loaded from. */
-  static resume(options: SessionFileOptions, { path, access, readOnlyReason, session }: LoadedSession): SessionFile {
+  static resume(options: SessionFileOptions, loaded: LoadedSession): SessionFile {
+    const { path, access, readOnlyReason, isHeld, session } = loaded;
     const file = new SessionFile(options, path);
     file.#readOnlyReason = readOnlyReason;
+    file.#isHeld = isHeld;
     const outdated = session.version < currentVersion ? session : undefined;
     if (access) file.#writer = SessionWriter.resume(file.#writerOptions(), access, outdated);
     file.#leaveBreadcrumb();
@@ -90,8 +100,9 @@ export class SessionFile {
     return this.#writer?.persistError;
   }
 
-  get lockKind(): LockKind {
-    return this.#writer?.lockKind ?? platformLock;
+  /** `held`: by another process. */
+  get lockKind(): LockKind | "held" {
+    return this.#isHeld ? "held" : (this.#writer?.lockKind ?? platformLock);
   }
 
   get readOnlyReason(): string | undefined {
@@ -178,6 +189,7 @@ export class SessionFile {
     this.#at = new Place(this.#places, newPath(this.#options, this.#places));
     this.#start(from);
     this.#readOnlyReason = undefined;
+    this.#isHeld = false;
     afterMove({ reason, from, to: this.path });
   }
 

@@ -8,6 +8,7 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import {
   type ChangeOutcome,
+  isHalfApplied,
   listPendingSessions,
   listProjectChanges,
   type PendingLocation,
@@ -62,8 +63,13 @@ type Verb = (location: PendingLocation, words: PendingWords) => Promise<ExitReas
 const verbs: { [V in PendingWords["verb"]]: Verb } = {
   pending: async (location, { flags }) => {
     const found = await listPendingSessions(location);
-    if (flags.has("json")) printJson({ actions: found.flatMap(({ actions }) => actions.map(jsonOf)) });
-    else print(found.length === 0 ? "Nothing pending.\n" : pendingText(found, Date.now()));
+    const interrupted = await isHalfApplied(location);
+    if (flags.has("json"))
+      printJson({ actions: found.flatMap(({ actions }) => actions.map(jsonOf)), ...(interrupted && { interrupted }) });
+    else {
+      print(found.length === 0 ? "Nothing pending.\n" : pendingText(found, Date.now()));
+      if (interrupted) print("A change is half applied here, or is being applied now. To finish it: galley recover\n");
+    }
     return "done";
   },
   show,

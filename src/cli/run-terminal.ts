@@ -5,6 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import { type Log, logTo } from "../base/log.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { isOn } from "../config/environment.js";
+import { hasUnusedConfig, importSources, unusedText } from "../sdk/import/plan-import.js";
 import { type AgentSession, createAgentSession } from "../sdk/index.js";
 import { projectRoot } from "../sdk/pending-sessions.js";
 import { ApplyQuestions } from "../sdk/review/apply-questions.js";
@@ -54,6 +55,8 @@ interface Start extends ReturnType<typeof interactiveOptions> {
 async function converse(line: CommandLine, start: Start) {
   const { options, log, onLine, environment, noise, output, ends } = start;
   const { settings, cwd, agentDir, env } = environment;
+  for (const source of importSources)
+    if (hasUnusedConfig(source, environment)) log.warn(`${unusedText(source)}: galley import ${source}`);
   let isUnconfigured = false;
   const { runTui, TerminalUI } = await import("../tui/run-tui.js");
   const ui = new TerminalUI({ log });

@@ -35,6 +35,7 @@ export async function diagnose(cwd: string): Promise<Finding[]> {
       checkSandbox(location),
       checkSettings(location),
       checkModels(location),
+      checkOtherAgents(location),
       checkTrust(location),
       checkJournals(location.agentDir),
     ]);
@@ -141,6 +142,19 @@ function modelFindings(registry: ModelRegistry, agentDir: string): Finding[] {
     const mend = login === undefined ? `Set ${key}.` : `Set ${key}, or run: ${login}`;
     return { name, isOk: false, text: `${provider}: no key`, mend };
   });
+}
+
+/** Only those that are there. */
+async function checkOtherAgents(location: ExtensionLocation): Promise<Finding[]> {
+  const { hasUnusedConfig, importSources, unusedText } = await import("./import/plan-import.js");
+  return importSources
+    .filter((source) => hasUnusedConfig(source, location))
+    .map((source) => ({
+      name: source,
+      isOk: true,
+      text: unusedText(source),
+      mend: `galley import ${source}  shows what it would copy.`,
+    }));
 }
 
 async function checkTrust(location: ExtensionLocation): Promise<Finding[]> {

@@ -173,6 +173,21 @@ describe("switch_session", () => {
   });
 });
 
+it("the prompt that pi keeps among its messages is no reason to warn", async () => {
+  const file = join(home, "of-pi.jsonl");
+  const entry = (id: string, parentId: string | null, message: object) =>
+    JSON.stringify({ type: "message", id, parentId, timestamp: "2026-01-01T00:00:00.000Z", message });
+  const lines = [
+    JSON.stringify({ type: "session", version: 3, id: "of-pi", timestamp: "2026-01-01T00:00:00.000Z", cwd: home }),
+    entry("a0b1c2d3", null, { role: "system", content: "", sections: { preamble: "You are pi." }, timestamp: 1 }),
+    entry("b1c2d3e4", "a0b1c2d3", { role: "user", content: "hello", timestamp: 2 }),
+  ];
+  writeFileSync(file, `${lines.join("\n")}\n`, { mode: 0o600 });
+  const args = [galleyBin, "--session", file, "-p", "help"];
+  const { code, stderr } = await run(process.execPath, args, { env, cwd: home });
+  expect([code, stderr]).toEqual([0, "1 turn\n"]);
+});
+
 describe("galley sessions", () => {
   const galley = (...args: string[]) => run(process.execPath, [galleyBin, ...args], { env, cwd: home });
 

@@ -144,17 +144,12 @@ function modelFindings(registry: ModelRegistry, agentDir: string): Finding[] {
   });
 }
 
-/** Only those that are there. */
 async function checkOtherAgents(location: ExtensionLocation): Promise<Finding[]> {
-  const { hasUnusedConfig, importSources, unusedText } = await import("./import/plan-import.js");
-  return importSources
-    .filter((source) => hasUnusedConfig(source, location))
-    .map((source) => ({
-      name: source,
-      isOk: true,
-      text: unusedText(source),
-      mend: `galley import ${source}  shows what it would copy.`,
-    }));
+  const { unusedConfigs, unusedText } = await import("./import/plan-import.js");
+  return unusedConfigs(location).map((source) => {
+    const mend = `galley import ${source}  shows what it would copy.`;
+    return { name: source, isOk: true, text: unusedText(source), mend };
+  });
 }
 
 async function checkTrust(location: ExtensionLocation): Promise<Finding[]> {

@@ -148,9 +148,9 @@ it("doctor tells of it as long as galley has nothing of its own; a one-shot run 
   expect(await doctor()).not.toContain(unused);
 });
 
-it.skipIf(!tmuxVersion)("and so does the start of the terminal", async () => {
-  const { terminal, home, start } = await openTerminal();
+it.skipIf(!tmuxVersion).each([[[]], [["--plain"]]])("and so does the start of the terminal (%j)", async (args) => {
+  const { terminal, home } = await openTerminal();
   putPi(home);
-  await start();
+  terminal.galley(...args);
   await terminal.shows(/of ~\/\.pi\/agent the extensions[\s\S]*galley import pi/);
 });

@@ -69,14 +69,13 @@ export async function planImport(source: ImportSource, place: ImportPlace): Prom
   return { from, settings, providers, themes, left };
 }
 
-/** Whether the other program has anything of this kind, and galley has neither settings nor models yet. */
-export function hasUnusedConfig(source: ImportSource, { home, agentDir }: Pick<ImportPlace, "home" | "agentDir">) {
-  const isThere = (directory: string, names: readonly string[]) =>
+/** The programs that have configuration which is not used here, as long as galley has neither settings nor models yet. */
+export function unusedConfigs({ home, agentDir }: Pick<ImportPlace, "home" | "agentDir">): ImportSource[] {
+  const has = (directory: string, names: readonly string[]) =>
     namesIn(directory).some(({ name }) => names.includes(name));
-  const from = join(home, `.${source}`, "agent");
-  return (
-    isThere(from, [...settingsFiles, ...modelsFiles, "themes"]) && !isThere(agentDir, ["config.yml", ...modelsFiles])
-  );
+  if (has(agentDir, ["config.yml", ...modelsFiles])) return [];
+  const known = [...settingsFiles, ...modelsFiles, "themes"];
+  return importSources.filter((source) => has(join(home, `.${source}`, "agent"), known));
 }
 
 /** For a user who comes from that program. */

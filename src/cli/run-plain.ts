@@ -1,8 +1,10 @@
 // `galley --plain`: a session in whole lines, without control sequences. Works without a terminal too.
 
 import { createInterface } from "node:readline";
+import { homedir } from "../base/home.js";
 import { logTo } from "../base/log.js";
 import type { Settings } from "../config/settings/settings.js";
+import { unusedConfigs, unusedText } from "../sdk/import/plan-import.js";
 import { type AgentSession, createAgentSession } from "../sdk/index.js";
 import { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { askToApply } from "../tui/plain/plain-apply.js";
@@ -29,6 +31,8 @@ export async function runPlain(line: CommandLine, settings: Settings, agentDir: 
   const io: PlainIO = { say, ask: (signal) => lines.next(signal), isTyped, now: () => performance.now() };
   const options = sessionOptions(line, { log, lenient: false, hasUI: true });
   const { ui, askCall, askTrust, askHost, inTurn } = plainQuestions(io, asUserWrites(options.cwd ?? process.cwd()));
+  const places = isTyped ? unusedConfigs({ home: homedir(), agentDir }) : [];
+  for (const source of places) log.warn(`${unusedText(source)}: galley import ${source}`);
   const applyQuestions = new ApplyQuestions();
   const opened = await createAgentSession({
     ...options,

@@ -5,6 +5,7 @@ import { GalleyError } from "../base/errors.js";
 import { type Log, logTo } from "../base/log.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 import { isOn } from "../config/environment.js";
+import { unusedConfigs, unusedText } from "../sdk/import/plan-import.js";
 import { type AgentSession, createAgentSession } from "../sdk/index.js";
 import { projectRoot } from "../sdk/pending-sessions.js";
 import { ApplyQuestions } from "../sdk/review/apply-questions.js";
@@ -54,11 +55,12 @@ interface Start extends ReturnType<typeof interactiveOptions> {
 async function converse(line: CommandLine, start: Start) {
   const { options, log, onLine, environment, noise, output, ends } = start;
   const { settings, cwd, agentDir, env } = environment;
+  for (const source of unusedConfigs(environment)) log.warn(`${unusedText(source)}: galley import ${source}`);
   let isUnconfigured = false;
   const { runTui, TerminalUI } = await import("../tui/run-tui.js");
   const ui = new TerminalUI({ log });
   const applyQuestions = new ApplyQuestions();
-  const { session } = await createAgentSession({
+  const { session, modelFallbackMessage } = await createAgentSession({
     ...options,
     settings,
     ui: ui.session,
@@ -77,6 +79,7 @@ async function converse(line: CommandLine, start: Start) {
       if (reason.kind !== "unconfigured") log.warn(reason.text);
     },
   });
+  if (modelFallbackMessage !== undefined) log.warn(modelFallbackMessage);
   ends.onForeignError((error) => told(log, session, error));
   const { code } = await runTui({
     session,

@@ -30,6 +30,7 @@ const runs: Readonly<Record<VerbName, Run>> = {
   login: async (words) => (await import("./commands/login-command.js")).runLoginCommand(words),
   logout: async (words) => (await import("./commands/logout-command.js")).runLogoutCommand(words),
   models: async (words) => (await import("./commands/models-command.js")).runModelsCommand(words),
+  import: async (words) => (await import("./commands/import-command.js")).runImportCommand(words),
   doctor: async (words) => (await import("./commands/doctor-command.js")).runDoctorCommand(words),
   completion: async (words) => (await import("./commands/completion-command.js")).runCompletionCommand(words),
   help: async (words) => (await import("./commands/help-command.js")).runHelpCommand(words),

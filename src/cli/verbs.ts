@@ -245,6 +245,15 @@ const table = [
     ],
   },
   {
+    name: "import",
+    usage: "pi|omp|xcsh [--yes]",
+    help: "copy settings, models and themes of another agent",
+    notes: [
+      "Shows first what would be copied and what is left, with the reason. Nothing that you have is replaced.",
+      "Exit codes: 0 done or nothing was written, 2 wrong usage, 3 could not be written.",
+    ],
+  },
+  {
     name: "doctor",
     usage: "[--json]",
     help: "check this installation and say how to mend it",

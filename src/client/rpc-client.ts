@@ -354,6 +354,7 @@ export class RpcClient extends RpcEvents {
     }
     if (isAgentEvent(frame)) {
       this.#hostTools.see(frame);
+      if (frame.type === "session_moved") this.#sessionFile = frame.to;
       if (frame.type === "extension_ui_request") this.#dialogs.see(frame, this.isUiLeftToHost);
     }
     this.deliver(frame);

@@ -95,7 +95,8 @@ export const SessionState = Type.Object({
   sandbox: Type.Optional(SandboxState),
   persistError: Type.Optional(Type.String()),
   /** Present where nothing keeps another program from writing the session file at the same time. */
-  lockKind: Type.Optional(Type.Literal("none")),
+  lockKind: Type.Optional(Type.Union([Type.Literal("none"), Type.Literal("held")])),
+  readOnlyReason: Type.Optional(Type.String()),
   isSettled: Type.Optional(Type.Boolean()),
 });
 export type SessionState = Static<typeof SessionState>;
@@ -303,7 +304,7 @@ export const RpcData = {
 
   get_session_stats: SessionStats,
   export_html: Type.Object({ path: Type.String() }),
-  switch_session: cancelled,
+  switch_session: Type.Object({ cancelled: Type.Boolean(), readOnlyReason: Type.Optional(Type.String()) }),
   branch: branched,
   fork: branched,
   clone: cancelled,

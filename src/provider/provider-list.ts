@@ -251,6 +251,10 @@ export const keyNames: ReadonlyMap<string, readonly string[]> = new Map<string, 
 /** Services that usually run on this machine and want no key there. */
 export const localProviders: ReadonlySet<string> = new Set(localServers.map(({ id }) => id));
 
+export function knownProvider(provider: string): KnownProvider | undefined {
+  return knownProviders.find(({ id }) => id === provider);
+}
+
 /** The variable that users set for a service's key, where it has several. */
 export function usualKeyName(provider: string): string | undefined {
   const names = keyNames.get(provider);

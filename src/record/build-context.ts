@@ -94,7 +94,10 @@ export class ContextBuilder implements SessionContext {
   #addMessage(entry: SessionEntry): void {
     const message = messageOfEntry(entry);
     if (!message) {
-      if (entry.type === "message") this.warnings.push(`Entry ${entry.id} holds no message that can be used`);
+      // pi keeps its own prompt and tools among the messages; here they are made anew.
+      const isTheirPrompt = entry.type === "message" && (entry.message as { role: string })?.role === "system";
+      if (entry.type === "message" && !isTheirPrompt)
+        this.warnings.push(`Entry ${entry.id} holds no message that can be used`);
       return;
     }
     this.messages.push(message);

@@ -34,7 +34,7 @@ import { type ArtifactStore, createMemoryArtifacts } from "./store/artifacts.js"
 import { type BlobStore, createMemoryBlobs } from "./store/blobs.js";
 import type { ReadOnly } from "./store/load-session.js";
 import { SessionDirectories } from "./store/session-directories.js";
-import { SessionFile, type SessionFileOptions } from "./store/session-file.js";
+import { SessionFile, type SessionFileOptions, type SessionMove } from "./store/session-file.js";
 import { endBytes } from "./store/session-index.js";
 
 type Kept =
@@ -48,6 +48,8 @@ type Kept =
 
 export class SessionRecord {
   readonly warnings: string[];
+  /** Told when the record goes on in another file. */
+  onMoved: (move: SessionMove) => void = () => {};
   readonly #tree: EntryTree;
   readonly #originals: ReadonlyMap<SessionEntry, string>;
   #header: SessionHeader;
@@ -109,7 +111,7 @@ export class SessionRecord {
     return this.#file?.persistError;
   }
 
-  get lockKind(): LockKind {
+  get lockKind(): LockKind | "held" {
     return this.#file?.lockKind ?? platformLock;
   }
 
@@ -297,6 +299,7 @@ export class SessionRecord {
         const sentence = `${move.reason}. The conversation continues in ${move.to}`;
         this.warnings.push(sentence);
         log.warn(sentence);
+        this.onMoved(move);
       },
     };
   }

@@ -98,9 +98,10 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   },
   set_thinking_level: ({ session }, { level }) => session.setThinkingLevel(level === "inherit" ? undefined : level),
   set_todos: ({ session }, { phases }) => ({ todoPhases: session.setTodoPhases(phases) }),
-  switch_session: async ({ session }, { sessionPath }) => ({
-    cancelled: !(await session.switchSession(sessionPath)),
-  }),
+  switch_session: async ({ session }, { sessionPath }) => {
+    const isDone = await session.switchSession(sessionPath);
+    return { cancelled: !isDone, readOnlyReason: isDone ? session.readOnlyReason : undefined };
+  },
   steer: async ({ session }, command) => {
     await session.steer(command.message, boundedImages(command));
     return { disposition: "queued" };

@@ -37,6 +37,7 @@ export async function diagnose(cwd: string): Promise<Finding[]> {
       checkSandbox(location),
       checkSettings(location),
       checkModels(location),
+      checkOtherAgents(location),
       checkTrust(location),
       checkJournals(location.agentDir),
       checkRecords({ cwd, agentDir: location.agentDir }),
@@ -144,6 +145,14 @@ function modelFindings(registry: ModelRegistry, agentDir: string): Finding[] {
     const login = loginCommand(provider);
     const mend = login === undefined ? `Set ${key}.` : `Set ${key}, or run: ${login}`;
     return { name, isOk: false, text: `${provider}: no key`, mend };
+  });
+}
+
+async function checkOtherAgents(location: ExtensionLocation): Promise<Finding[]> {
+  const { unusedConfigs, unusedText } = await import("./import/plan-import.js");
+  return unusedConfigs(location).map((source) => {
+    const mend = `galley import ${source}  shows what it would copy.`;
+    return { name: source, isOk: true, text: unusedText(source), mend };
   });
 }
 

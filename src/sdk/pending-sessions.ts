@@ -143,6 +143,13 @@ function withNames(found: readonly PendingSession[]): PendingSession[] {
   }));
 }
 
+/** An apply of this project did not come to its end, or is under way. */
+export async function isHalfApplied(location: PendingLocation): Promise<boolean> {
+  const { leftJournals } = await import("../journal/left-journals.js");
+  const root = projectRoot(location);
+  return (await leftJournals(location.agentDir)).some((left) => left.root === root);
+}
+
 /** The root of the project around the working directory. */
 export function projectRoot({ cwd }: Pick<PendingLocation, "cwd">): string {
   return findProject({ cwd, home: homedir() }).writableRoot;

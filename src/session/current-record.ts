@@ -8,13 +8,19 @@ import { ModelMessages } from "./model-messages.js";
 
 export class CurrentRecord {
   readonly #blocksImages: boolean | undefined;
+  readonly #onMoved: SessionRecord["onMoved"];
   #record: SessionRecord;
   #modelMessages: ModelMessages;
   #lastOperation: Promise<unknown> = Promise.resolve();
 
-  constructor(record: SessionRecord, { blocksImages }: { blocksImages: boolean | undefined }) {
+  constructor(
+    record: SessionRecord,
+    { blocksImages, onMoved }: { blocksImages: boolean | undefined; onMoved: SessionRecord["onMoved"] },
+  ) {
     this.#record = record;
     this.#blocksImages = blocksImages;
+    this.#onMoved = onMoved;
+    record.onMoved = onMoved;
     this.#modelMessages = new ModelMessages({ blocksImages });
   }
 
@@ -38,6 +44,7 @@ export class CurrentRecord {
   /** Nothing is under way. The caller closes the old one. */
   enter(record: SessionRecord): void {
     this.#record = record;
+    record.onMoved = this.#onMoved;
     this.#modelMessages = new ModelMessages({ blocksImages: this.#blocksImages });
   }
 

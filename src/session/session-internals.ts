@@ -70,7 +70,10 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
   const { clock, log, budget, random = Math.random } = deps;
   const emit = (event: AgentSessionEvent) => events.emit(event);
   const settings = deps.settings ?? defaultSessionSettings;
-  const current = new CurrentRecord(deps.record, { blocksImages: settings.blockImages });
+  const current = new CurrentRecord(deps.record, {
+    blocksImages: settings.blockImages,
+    onMoved: (move) => emit({ type: "session_moved", ...move }),
+  });
   const record = () => current.record;
   const path = () => current.record.context.path;
   const events = new EventStream<AgentSessionEvent>(log);

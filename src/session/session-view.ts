@@ -79,8 +79,8 @@ export class SessionView {
     return this.sessionManager.persistError ?? this.internals.pending.persistError;
   }
 
-  /** What keeps other programs from writing the session file; undefined for a session in memory. */
-  get lockKind(): LockKind | undefined {
+  /** What keeps other programs from writing the session file, or that another one holds it; undefined for a session in memory. */
+  get lockKind(): LockKind | "held" | undefined {
     return this.sessionFile === undefined ? undefined : this.sessionManager.lockKind;
   }
 

@@ -124,7 +124,8 @@ const state = members({
   "sessionName?": text,
   "contextUsage?": contextUsage,
   "persistError?": text,
-  "lockKind?": oneOf("none"),
+  "lockKind?": oneOf("none", "held"),
+  "readOnlyReason?": text,
   "isSettled?": flag,
 });
 const totals = { input: number, output: number, cacheRead: number, cacheWrite: number, total: number };
@@ -258,7 +259,7 @@ export const dataByCommand = {
   abort_bash: undefined,
   get_session_stats: stats,
   export_html: members({ path: text }),
-  switch_session: cancelled,
+  switch_session: members({ cancelled: flag, "readOnlyReason?": text }),
   branch: branched,
   fork: branched,
   clone: cancelled,
@@ -321,6 +322,7 @@ export const frames = {
   auto_retry_end: { success: flag, attempt: integer, "finalError?": text },
   retry_fallback_applied: { from: text, to: text, role: text },
   retry_fallback_succeeded: { model: text, role: text },
+  session_moved: { from: text, to: text, reason: text },
   budget_exceeded: { kind: oneOf("cost", "turns", "tokens"), limit: number, used: number },
   ttsr_triggered: {
     rules: list(

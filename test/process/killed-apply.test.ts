@@ -50,6 +50,9 @@ describe("a process that is killed", () => {
     const killed = await killedAt("rename", 3, "apply", "pa_1");
     expect(killed.code).toBeNull();
     expect([count("fresh"), count("old")]).toEqual([2, 3]);
+    const half = "A change is half applied here, or is being applied now. To finish it: galley recover\n";
+    expect((await galley("pending")).stdout).toMatch(new RegExp(`^pa_1 .*\\n${half}$`));
+    expect(JSON.parse((await galley("pending", "--json")).stdout)).toMatchObject({ interrupted: true });
     const recovered = await galley("recover");
     expect(recovered).toEqual({
       code: 0,

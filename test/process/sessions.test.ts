@@ -97,6 +97,33 @@ describe("a session on the disk", () => {
   });
 });
 
+describe("a session that another process holds", () => {
+  it("is told before and when it moves to a new file, and by the answer of switch_session", async () => {
+    const first = await start();
+    await first.promptAndWait("help");
+    const file = await fileOf(first);
+    const inUse = { readOnlyReason: expect.stringContaining(`Session ${file} is in use by another galley (pid `) };
+    const second = await start("--resume", file);
+    expect(await second.getState()).toMatchObject({ sessionFile: file, lockKind: "held", ...inUse });
+    const moves: unknown[] = [];
+    second.on("session_moved", (event) => void moves.push(event));
+    await second.promptAndWait("help");
+    const state = await second.getState();
+    const to = state.sessionFile as string;
+    expect(to).not.toBe(file);
+    expect([state.lockKind, state.readOnlyReason]).toEqual([undefined, undefined]);
+    expect(moves).toEqual([{ type: "session_moved", from: file, to, reason: inUse.readOnlyReason }]);
+    expect(second.sessionFile).toBe(to);
+    expect((await second.getMessages()).messages).toHaveLength(4);
+    expect((await first.getState()).sessionFile).toBe(file);
+    const third = await start();
+    expect(await third.switchSession(file)).toEqual({ cancelled: false, ...inUse });
+    expect(await third.switchSession(to)).toMatchObject({ cancelled: false, readOnlyReason: expect.anything() });
+    await second.stop();
+    expect(await third.switchSession(to)).toEqual({ cancelled: false });
+  });
+});
+
 describe("switch_session", () => {
   const folder = join(home, "odd");
   mkdirSync(folder);
@@ -144,6 +171,21 @@ describe("switch_session", () => {
     const client = await start();
     await expect(client.request("switch_session", { sessionPath: locked })).rejects.toThrow();
   });
+});
+
+it("the prompt that pi keeps among its messages is no reason to warn", async () => {
+  const file = join(home, "of-pi.jsonl");
+  const entry = (id: string, parentId: string | null, message: object) =>
+    JSON.stringify({ type: "message", id, parentId, timestamp: "2026-01-01T00:00:00.000Z", message });
+  const lines = [
+    JSON.stringify({ type: "session", version: 3, id: "of-pi", timestamp: "2026-01-01T00:00:00.000Z", cwd: home }),
+    entry("a0b1c2d3", null, { role: "system", content: "", sections: { preamble: "You are pi." }, timestamp: 1 }),
+    entry("b1c2d3e4", "a0b1c2d3", { role: "user", content: "hello", timestamp: 2 }),
+  ];
+  writeFileSync(file, `${lines.join("\n")}\n`, { mode: 0o600 });
+  const args = [galleyBin, "--session", file, "-p", "help"];
+  const { code, stderr } = await run(process.execPath, args, { env, cwd: home });
+  expect([code, stderr]).toEqual([0, "1 turn\n"]);
 });
 
 describe("galley sessions", () => {

@@ -162,6 +162,8 @@ class RpcCore(RpcEvents):
             # Before the activity, which may end a stream with the very event that the stream still has to see.
             is_event = self._see_event(frame)
             self._activity.see(frame)
+            if frame["type"] == "session_moved":
+                self._session_file = frame["to"]
             if frame["type"] == "response":
                 if self._settle(frame):
                     return

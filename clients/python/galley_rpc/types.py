@@ -85,6 +85,7 @@ EVENT_TYPES: Tuple[str, ...] = (
     "retry_fallback_applied",
     "retry_fallback_succeeded",
     "rpc_frame_error",
+    "session_moved",
     "session_settled",
     "todo_auto_clear",
     "todo_reminder",
@@ -1573,7 +1574,7 @@ class ServiceTierChangeEntry(TypedDict):
 SessionEntry = Union["MessageEntry", "ModelChangeEntry", "ThinkingLevelChangeEntry", "ServiceTierChangeEntry", "CompactionEntry", "BranchSummaryEntry", "CustomEntry", "CustomMessageEntry", "LabelEntry", "TtsrInjectionEntry", "McpToolSelectionEntry", "SessionInitEntry", "ModeChangeEntry", "ContextChangeEntry", "SessionInfoEntry", "LeafEntry", "PruneEntry"]
 
 
-SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "BudgetExceededEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
+SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "BudgetExceededEvent", "SessionMovedEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
 
 
 class AutoCompactionStartEvent(TypedDict):
@@ -1627,6 +1628,9 @@ class BudgetExceededEvent(TypedDict):
     kind: Literal["cost", "turns", "tokens"]
     limit: float
     used: float
+
+
+SessionMovedEvent = TypedDict("SessionMovedEvent", {"type": Literal["session_moved"], "from": str, "to": str, "reason": str})
 
 
 class TtsrTriggeredEvent(TypedDict):
@@ -1769,7 +1773,8 @@ class SessionState(_SessionStateRequired, total=False):
     access: "AccessName"
     sandbox: "SandboxState"
     persistError: str
-    lockKind: Literal["none"]
+    lockKind: Literal["none", "held"]
+    readOnlyReason: str
     isSettled: bool
 
 
@@ -2232,8 +2237,12 @@ class ExportHtmlData(TypedDict):
     path: str
 
 
-class SwitchSessionData(TypedDict):
+class _SwitchSessionDataRequired(TypedDict):
     cancelled: bool
+
+
+class SwitchSessionData(_SwitchSessionDataRequired, total=False):
+    readOnlyReason: str
 
 
 class BranchData(TypedDict):

@@ -8,6 +8,7 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import {
   type ChangeOutcome,
+  isHalfApplied,
   listDamagedChanges,
   listPendingSessions,
   listProjectChanges,
@@ -63,14 +64,16 @@ type Verb = (location: PendingLocation, words: PendingWords) => Promise<ExitReas
 const verbs: { [V in PendingWords["verb"]]: Verb } = {
   pending: async (location, { flags }) => {
     const found = await listPendingSessions(location);
+    const interrupted = await isHalfApplied(location);
     const actions = found.flatMap((each) => each.actions);
     const unreadable = found.filter(({ damage }) => damage !== undefined);
-    if (flags.has("json"))
-      printJson({
-        actions: actions.map(jsonOf),
-        damagedSessions: unreadable.map(({ session, damage }) => ({ path: session.path, damage })),
-      });
-    else print(found.length === 0 ? "Nothing pending.\n" : pendingText(found, Date.now()));
+    if (flags.has("json")) {
+      const damagedSessions = unreadable.map(({ session, damage }) => ({ path: session.path, damage }));
+      printJson({ actions: actions.map(jsonOf), damagedSessions, interrupted: interrupted || undefined });
+    } else {
+      print(found.length === 0 ? "Nothing pending.\n" : pendingText(found, Date.now()));
+      if (interrupted) print("A change is half applied here, or is being applied now. To finish it: galley recover\n");
+    }
     return unreadable.length > 0 || actions.some(({ stored }) => stored.damage !== undefined) ? "failed" : "done";
   },
   show,

@@ -42,6 +42,7 @@ const known: Readonly<Record<HookName | AgentSessionEvent["type"], true>> = {
   retry_fallback_applied: true,
   retry_fallback_succeeded: true,
   budget_exceeded: true,
+  session_moved: true,
   ttsr_triggered: true,
   todo_reminder: true,
   todo_auto_clear: true,

@@ -2,6 +2,7 @@
 // touch no network and run no command; only `apiKeyFor` and `headersFor` may.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
+import { remember } from "../../base/remember.js";
 import type { Model } from "../../protocol/model.js";
 import {
   type CommandAnswers,
@@ -16,7 +17,7 @@ import {
 } from "../credentials.js";
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel, StreamOptions } from "../provider.js";
-import { type KnownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
+import { knownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
 import { isLoopbackUrl } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
@@ -390,19 +391,4 @@ export class ModelRegistry {
 /** A provider id holds no slash, so this is unique. */
 function keyOf({ provider, id }: ModelKey): string {
   return `${provider}/${id}`;
-}
-
-function remember<T>(read: (key: string) => T): (key: string) => T {
-  const known = new Map<string, T>();
-  return (key) => {
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const value = read(key);
-    known.set(key, value);
-    return value;
-  };
-}
-
-function knownProvider(provider: string): KnownProvider | undefined {
-  return knownProviders.find(({ id }) => id === provider);
 }

@@ -120,6 +120,27 @@ export function readModelsFile(
   return reading;
 }
 
+/** A provider's entry with the fields that are known here, and the models that are wanted; `unknown`: the other fields. */
+export function knownFields(
+  provider: JsonObject,
+  isWanted: (id: string | undefined) => boolean,
+): { value: JsonObject; unknown: string[] } {
+  const unknown = new Set<string>();
+  const only = (entry: JsonObject, known: readonly string[], prefix = ""): JsonObject => {
+    for (const name of Object.keys(entry)) if (!known.includes(name)) unknown.add(`${prefix}${name}`);
+    return Object.fromEntries(Object.entries(entry).filter(([name]) => known.includes(name)));
+  };
+  const value = only(provider, providerFields);
+  if (Array.isArray(value.models))
+    value.models = value.models
+      .filter(
+        (model): model is JsonObject =>
+          isObject(model) && isWanted(typeof model.id === "string" ? model.id : undefined),
+      )
+      .map((model) => only(model, modelFields, "models: "));
+  return { value, unknown: [...unknown] };
+}
+
 /** The file is there and cannot be read or parsed. */
 export function unreadableModelsFile(path: string, message: string): ModelsFile {
   const problem: ModelProblem = { file: path, path: "", message, about: { kind: "file" } };

@@ -37,7 +37,14 @@ export interface SessionFileOptions {
   readonly mask?: TextMask | undefined;
   /** The record needs another file. Gives it the header of a session that descends from this one. */
   beforeMove(): void;
-  afterMove(move: { reason: string; from: string; to: string }): void;
+  afterMove(move: SessionMove): void;
+}
+
+/** Paths, and why. */
+export interface SessionMove {
+  readonly reason: string;
+  readonly from: string;
+  readonly to: string;
 }
 
 export class SessionFile {
@@ -90,8 +97,9 @@ export class SessionFile {
     return this.#writer?.persistError;
   }
 
-  get lockKind(): LockKind {
-    return this.#writer?.lockKind ?? platformLock;
+  /** `held`: by another process. */
+  get lockKind(): LockKind | "held" {
+    return this.#readOnly?.code === "in_use" ? "held" : (this.#writer?.lockKind ?? platformLock);
   }
 
   get readOnly(): ReadOnly | undefined {

@@ -3,7 +3,7 @@
 import type { ProviderFailure } from "../../protocol/messages.js";
 import { loginCommand } from "../../provider/credentials.js";
 import type { ProviderModel } from "../../provider/provider.js";
-import { knownProviders } from "../../provider/provider-list.js";
+import { knownProvider } from "../../provider/provider-list.js";
 
 /** What a request had that a service could take for a key. */
 export interface SentKey {
@@ -48,7 +48,7 @@ function refusedText(
 
 /** Not the vendor's own. */
 function isForeignHost({ provider, baseUrl }: ProviderModel): boolean {
-  const known = knownProviders.find(({ id }) => id === provider);
+  const known = knownProvider(provider);
   return known === undefined || originOf(known.baseUrl) !== originOf(baseUrl);
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { ownLocation } from "../../base/own-location.js";
 import { readConfigFile } from "../../files/config/config-files.js";
 import type { ModelPrices, ProviderModel } from "../../provider/provider.js";
-import { knownProviders } from "../../provider/provider-list.js";
+import { knownProvider } from "../../provider/provider-list.js";
 import { isSupportedApi } from "../../provider/stream-by-api.js";
 
 /** What scripts/generate-models.mjs writes, and scripts/check-models.mjs checks. */
@@ -23,7 +23,7 @@ type CatalogRow = Pick<ProviderModel, "id" | "contextWindow" | "maxTokens"> &
 
 /** Empty for a service without a table. */
 export function catalogModels(provider: string): readonly ProviderModel[] {
-  const known = knownProviders.find(({ id }) => id === provider);
+  const known = knownProvider(provider);
   if (known === undefined || !isSupportedApi(known.api)) return [];
   const { api, baseUrl } = known;
   return (readCatalog(provider)?.models ?? []).map((row) => ({

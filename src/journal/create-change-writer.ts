@@ -8,6 +8,7 @@ import { holdFiles } from "../files/disk/hold-files.js";
 import { type FileNow, fileNow, isPlain } from "../files/file-now.js";
 import { mayExist } from "../files/paths/find-roots.js";
 import type { Workspace } from "../files/workspace.js";
+import { changeIdOf } from "../plans/change-id.js";
 import type {
   AppliedActions,
   AppliedChanges,
@@ -150,10 +151,6 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
       reason: record?.reason ?? "Finished after a crash.",
     };
   }
-}
-
-function changeIdOf(txid: string): string {
-  return `ch_${txid.slice(0, 8)}`;
 }
 
 /** What a change settles, without what else is known of it. */

@@ -8,6 +8,7 @@ import { GalleyError, messageOf } from "../base/errors.js";
 import { holdFiles } from "../files/disk/hold-files.js";
 import { newTransaction } from "../files/disk/temp-names.js";
 import type { Workspace } from "../files/workspace.js";
+import { changeIdOf } from "../plans/change-id.js";
 import type {
   AppliedChanges,
   ApplyOwner,
@@ -101,7 +102,7 @@ export function createWorkspaceChangeWriter(options: WorkspaceChangeWriterDeps):
     const hardlinkBroken = await carryOut(workspace, steps, planned.length);
     const txid = await nextTxid();
     const settles = settledBy(owner);
-    const changeId = `ch_${txid.slice(0, 8)}`;
+    const changeId = changeIdOf(txid);
     keep({
       type: "change",
       version: 1,

@@ -3,6 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import { contentHash } from "../base/file-type.js";
+import { changeIdOf } from "../plans/change-id.js";
 import type { ChangeWriter, RunMark, UndoFile, UndoRecord } from "../plans/change-writer.js";
 import type { ShownFile } from "../plans/diff/diff-page.js";
 import { gitSummary, isGrouped } from "../plans/diff/git-group.js";
@@ -91,10 +92,6 @@ function kindOf({ undoes, kind, label }: UndoRecord, originals: ReadonlyMap<stri
   const original = undoes.map((txid) => originals.get(txid)).find((record) => record !== undefined);
   const isUndo = original ? original.undoes === undefined : !label.startsWith(prefixes.redo);
   return isUndo ? "undo" : "redo";
-}
-
-export function changeIdOf(txid: string): string {
-  return `ch_${txid.slice(0, 8)}`;
 }
 
 export class ChangeHistory {

@@ -40,6 +40,7 @@ import { createProjectChanges } from "./project-changes.js";
 import { nameOf } from "./review/find-by-id.js";
 import { filesOf, type ListedAction } from "./review/listed-action.js";
 
+export { changeIdOf } from "../plans/change-id.js";
 export type { ChangeOutcome };
 
 export interface PendingLocation extends SessionLocation {

@@ -135,14 +135,14 @@ async function readDirectory(
   if (entries.length === 0) return warning("(empty directory)");
   const lines = entries.map(({ name, kind, modifiedMs }) => {
     const suffix = kind === "directory" ? "/" : "";
-    return `${printable(name)}${suffix} (${ageText(clock.now() - modifiedMs)})`;
+    return `${printable(name)}${suffix} (${shortAge(clock.now() - modifiedMs)})`;
   });
   if (total <= maxEntries) return result(lines.join("\n"), {});
   const remark = `${maxEntries} results limit reached; the directory has ${total} entries`;
   return result(lines.join("\n") + notice([remark]), { limits: { resultLimit: maxEntries } });
 }
 
-function ageText(ageMs: number): string {
+function shortAge(ageMs: number): string {
   const minutes = Math.floor(ageMs / 60_000);
   if (minutes < 1) return "just now";
   if (minutes < 60) return `${minutes}m ago`;

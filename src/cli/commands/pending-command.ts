@@ -8,6 +8,7 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import {
   type ChangeOutcome,
+  changeIdOf,
   isHalfApplied,
   listDamagedChanges,
   listPendingSessions,
@@ -106,7 +107,7 @@ const verbs: { [V in PendingWords["verb"]]: Verb } = {
 
 function outcomeLine({ txid, result, foreign }: ChangeOutcome): string {
   const left = foreign.length === 0 ? "" : ` Left alone, changed by another program: ${foreign.join(", ")}.`;
-  return `ch_${txid.slice(0, 8)} was ${result === "applied" ? "finished: all files are new." : "taken back: all files are old."}${left}\n`;
+  return `${changeIdOf(txid)} was ${result === "applied" ? "finished: all files are new." : "taken back: all files are old."}${left}\n`;
 }
 
 /** Not every wait of ours keeps a process alive by itself. */

@@ -7,7 +7,7 @@ import type { Change } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
 import { listPendingSessions, type PendingLocation, projectRoot, withSessionFile } from "../../sdk/pending-sessions.js";
 import { chooseFiles, chooseHunks } from "../../sdk/review/choose-files.js";
-import { changeIdOf, dependsOn, endedElsewhere, forUser, neededBy } from "../../sdk/review/decided.js";
+import { appliedChangeOf, dependsOn, endedElsewhere, forUser, neededBy } from "../../sdk/review/decided.js";
 import { dependsText } from "../../sdk/review/depends-text.js";
 import { findAction } from "../../sdk/review/find-by-id.js";
 import type { ListedAction } from "../../sdk/review/listed-action.js";
@@ -144,7 +144,7 @@ async function decideOne(
   const [outcome] = decided.outcomes;
   if (outcome?.kind !== "applied" && outcome?.kind !== "discarded") return { results: [], ended: [], text: "" }; // it was thrown
   const { kind, part, also } = outcome;
-  const changeId = changeIdOf(decided);
+  const changeId = appliedChangeOf(decided);
   const nameFile = inProject(location);
   const [change] = changeId ? await session.getChanges({ ids: [changeId], isWholeRoot: true, nameFile }) : [];
   const [rest] = part ? await session.getPendingActions({ ids: [id] }) : [];

@@ -12,7 +12,7 @@ import {
   type PendingLocation,
   withSessionFile,
 } from "../../sdk/pending-sessions.js";
-import { changeIdOf, forUser } from "../../sdk/review/decided.js";
+import { appliedChangeOf, forUser } from "../../sdk/review/decided.js";
 import { findChange } from "../../sdk/review/find-by-id.js";
 import { diffsOf } from "../../sdk/review/listed-action.js";
 import { changeOwner, keepSession } from "../../sdk/review/stage-undo.js";
@@ -57,7 +57,7 @@ export async function takeBack(location: PendingLocation, words: PendingWords): 
       return { id: action.id, session: session.sessionId };
     }
     const nameFile = inProject(location);
-    const made = changeIdOf(answer.decided);
+    const made = appliedChangeOf(answer.decided);
     const which = { ids: made === undefined ? [] : [made], isWholeRoot: true, withDiff: !isJson, nameFile };
     const [change] = await session.getChanges(which);
     const { first } = forUser(answer.decided);

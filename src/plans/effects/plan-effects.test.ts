@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sha256Of } from "../../base/digest.js";
 import type { Effect, FileState } from "../../files/layer/stage-view.js";
-import { planEffects } from "./plan-effects.js";
+import { figuresText, planEffects } from "./plan-effects.js";
 import { crossDeviceHint, stagedCommandText } from "./staged-command-text.js";
 
 const file = (text: string | Uint8Array, mode = 0o644): FileState => ({
@@ -26,10 +26,7 @@ const nothingElse = { notStaged: [], kept: { files: 0, bytes: 0 }, network: "off
 
 describe("effects as changes of a plan", () => {
   it("have stamps, bytes, permissions and times", () => {
-    const { changes, figures } = plan(
-      effect("a", file("one"), file("two")),
-      effect("b", undefined, file("new", 0o755)),
-    );
+    const { changes } = plan(effect("a", file("one"), file("two")), effect("b", undefined, file("new", 0o755)));
     expect(changes).toEqual([
       {
         kind: "modify",
@@ -49,7 +46,7 @@ describe("effects as changes of a plan", () => {
         mtimeMs: 1234.5,
       },
     ]);
-    expect(figures).toBe("2 files (1 modified, 1 created)");
+    expect(figuresText(changes)).toBe("2 files (1 modified, 1 created)");
   });
 
   it("have the types of links and directories, and a hash of their own", () => {

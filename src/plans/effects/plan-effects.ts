@@ -4,21 +4,7 @@
 import { isUtf8 } from "node:buffer";
 import { sha256Of } from "../../base/digest.js";
 import type { Effect, FileState } from "../../files/layer/stage-view.js";
-import type { FileStamp } from "../../protocol/pending.js";
-import type { PlannedChange } from "../plan.js";
-
-type FileType = FileState["type"];
-
-/** Of a regular file the type is not said. */
-export interface EffectChange extends PlannedChange {
-  /** What it leaves; for a delete, what was there. */
-  readonly type?: FileType;
-  readonly stamp: FileStamp & { type?: FileType };
-  /** Only the user's own word writes it. */
-  readonly protected?: true;
-  /** The shown path of a file that is deleted and had the same bytes. */
-  readonly renamedFrom?: string;
-}
+import { type PlannedChange, stampOf } from "../plan.js";
 
 export interface EffectNaming {
   shownPath(path: string): string;
@@ -27,11 +13,9 @@ export interface EffectNaming {
 
 export interface PlannedEffects {
   /** In the order of their paths. */
-  readonly changes: readonly EffectChange[];
+  readonly changes: readonly PlannedChange[];
   /** Shown paths that another program changed meanwhile: the action begins stale. */
   readonly stalePaths: readonly string[];
-  /** `4 files (1 modified, 2 created, 1 deleted)` */
-  readonly figures: string;
 }
 
 export function planEffects(effects: readonly Effect[], naming: EffectNaming): PlannedEffects {
@@ -39,11 +23,12 @@ export function planEffects(effects: readonly Effect[], naming: EffectNaming): P
   const stalePaths = effects
     .filter(({ changedMeanwhile }) => changedMeanwhile)
     .map(({ path }) => naming.shownPath(path));
-  return { changes, stalePaths, figures: figuresText(changes) };
+  return { changes, stalePaths };
 }
 
-function changeOf(effect: Effect, { shownPath, isProtected }: EffectNaming): EffectChange {
+function changeOf(effect: Effect, { shownPath, isProtected }: EffectNaming): PlannedChange {
   const { path, before, after } = effect;
+  const found = before && { bytes: contentOf(before), mode: modeOf(before), type: before.type };
   const isUnknown = effect.changedMeanwhile === "unknown";
   const state = after ?? before;
   const type = state && state.type !== "file" ? { type: state.type } : {};
@@ -51,7 +36,7 @@ function changeOf(effect: Effect, { shownPath, isProtected }: EffectNaming): Eff
   return {
     kind: (before || isUnknown) && after ? "modify" : after ? "create" : "delete",
     path,
-    stamp: isUnknown ? unknownStamp(shownPath(path)) : stampOfState(shownPath(path), before),
+    stamp: isUnknown ? unknownStamp(shownPath(path)) : stampOf(shownPath(path), found),
     before: contentOf(before),
     after: contentOf(after),
     ...type,
@@ -62,21 +47,8 @@ function changeOf(effect: Effect, { shownPath, isProtected }: EffectNaming): Eff
 }
 
 /** No file fits it: nothing of the change can be applied, or placed anew. */
-function unknownStamp(path: string): EffectChange["stamp"] {
+function unknownStamp(path: string): PlannedChange["stamp"] {
   return { path, exists: true, size: 0, sha256: "unknown", mode: 0 };
-}
-
-function stampOfState(path: string, state: FileState | undefined): EffectChange["stamp"] {
-  if (!state) return { path, exists: false, size: 0, sha256: "", mode: 0 };
-  const bytes = contentOf(state);
-  const type = state.type === "file" ? {} : { type: state.type };
-  return { path, exists: true, size: bytes.length, sha256: hashOf(state.type, bytes), mode: modeOf(state), ...type };
-}
-
-/** Types are told apart by what is hashed: a file that holds the name `a` is not a link to `a`. */
-function hashOf(type: FileType, bytes: Uint8Array): string {
-  if (type === "file") return sha256Of(bytes);
-  return sha256Of(Buffer.concat([Buffer.from(type === "symlink" ? "link\0" : "directory\0"), bytes]));
 }
 
 const nothing = new Uint8Array();
@@ -92,8 +64,8 @@ function modeOf(state: FileState | undefined): number {
 }
 
 /** A file that was deleted and one with the same bytes that was created; of several, the one with the same name. */
-function withRenames(changes: readonly EffectChange[]): readonly EffectChange[] {
-  const deleted = new Map<string, EffectChange[]>();
+function withRenames(changes: readonly PlannedChange[]): readonly PlannedChange[] {
+  const deleted = new Map<string, PlannedChange[]>();
   for (const change of changes) {
     if (change.kind !== "delete" || change.type || change.before.length === 0) continue;
     const { sha256 } = change.stamp;
@@ -111,6 +83,7 @@ function withRenames(changes: readonly EffectChange[]): readonly EffectChange[] 
   });
 }
 
+/** `4 files (1 modified, 2 created, 1 deleted)` */
 export function figuresText(changes: readonly PlannedChange[]): string {
   const parts = (["modify", "create", "delete"] as const).map((kind) => {
     const count = changes.filter((change) => change.kind === kind).length;
@@ -118,8 +91,12 @@ export function figuresText(changes: readonly PlannedChange[]): string {
       ? []
       : [`${count.toLocaleString("en-US")} ${{ modify: "modified", create: "created", delete: "deleted" }[kind]}`];
   });
-  const files = changes.length;
-  return `${files.toLocaleString("en-US")} file${files === 1 ? "" : "s"} (${parts.flat().join(", ")})`;
+  return `${filesText(changes)} (${parts.flat().join(", ")})`;
+}
+
+/** `4 files` */
+export function filesText({ length }: readonly PlannedChange[]): string {
+  return `${length.toLocaleString("en-US")} file${length === 1 ? "" : "s"}`;
 }
 
 /** NUL or invalid UTF-8. */

@@ -5,12 +5,13 @@ import type { Effects } from "../../files/layer/stage-view.js";
 import { printable } from "../../files/paths/resolve-path.js";
 import { isGrouped } from "../diff/git-group.js";
 import { figuresOf } from "../diff/plan-diff.js";
-import { type EffectChange, figuresText, isBinaryContent } from "./plan-effects.js";
+import type { PlannedChange } from "../plan.js";
+import { figuresText, isBinaryContent } from "./plan-effects.js";
 
 export interface StagedCommand extends Pick<Effects, "notStaged" | "kept" | "dropped"> {
   /** Absent where nothing was staged. */
   readonly pendingId?: string | undefined;
-  readonly changes: readonly EffectChange[];
+  readonly changes: readonly PlannedChange[];
   /** Shown paths. */
   readonly stalePaths?: readonly string[] | undefined;
   readonly network: "off" | "hosts" | "on";
@@ -43,8 +44,8 @@ function staleText({ stalePaths = [] }: StagedCommand): string {
 }
 
 /** Deletions first; at most 30, then how many more there are. */
-export async function changeRows(changes: readonly EffectChange[], gitGroup?: string): Promise<string[]> {
-  const isGit = (change: EffectChange) => isGrouped({ fromCommand: true }, change);
+export async function changeRows(changes: readonly PlannedChange[], gitGroup?: string): Promise<string[]> {
+  const isGit = (change: PlannedChange) => isGrouped({ fromCommand: true }, change);
   const own = changes.filter((change) => !isGit(change));
   const ordered = [...own.filter(({ kind }) => kind === "delete"), ...own.filter(({ kind }) => kind !== "delete")];
   const gitFiles = changes.length - own.length;
@@ -56,7 +57,7 @@ export async function changeRows(changes: readonly EffectChange[], gitGroup?: st
   return [...rows, ...group, ...(more > 0 ? [`… and ${more.toLocaleString("en-US")} more`] : [])];
 }
 
-async function changeRow(change: EffectChange): Promise<string> {
+async function changeRow(change: PlannedChange): Promise<string> {
   const { kind, stamp, type = "file" } = change;
   const letter = { create: "A", delete: "D", modify: "M", rename: "R" }[kind];
   const was = stamp.type ?? "file";
@@ -79,13 +80,13 @@ function linkText(target: Uint8Array): string {
   return printable(Buffer.from(target).toString("utf8"));
 }
 
-function modeRemark({ mode, stamp }: EffectChange): string[] {
+function modeRemark({ mode, stamp }: PlannedChange): string[] {
   if (mode === undefined || mode === stamp.mode) return [];
   return [`mode ${stamp.mode.toString(8).padStart(4, "0")} -> ${mode.toString(8).padStart(4, "0")}`];
 }
 
 /** `+3 -1`, or for what has no lines the sizes. */
-async function lineRemark(change: EffectChange): Promise<string[]> {
+async function lineRemark(change: PlannedChange): Promise<string[]> {
   const { before, after, kind } = change;
   if (isBinaryContent(before) || isBinaryContent(after)) {
     if (Buffer.compare(before, after) === 0 && kind === "modify") return [];

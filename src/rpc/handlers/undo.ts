@@ -3,7 +3,7 @@
 import type { RpcData } from "../../protocol/data.js";
 import type { Change } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
-import { changeIdOf } from "../../sdk/review/decided.js";
+import { appliedChangeOf } from "../../sdk/review/decided.js";
 import type { Features } from "../features.js";
 import type { HandlerContext } from "../handler.js";
 
@@ -19,7 +19,7 @@ export async function undone(
 ): Promise<RpcData["undo"]> {
   if (!answer) return { action };
   const { details, text, decided } = answer;
-  const id = changeIdOf(decided) ?? "";
+  const id = appliedChangeOf(decided) ?? "";
   const [change] = await session.getChanges({ ids: [id], isWholeRoot: true });
   const told = change ?? unrecorded({ action, id, record }, { by: features.decider, reason: details.reason });
   return { details, text, change: told };

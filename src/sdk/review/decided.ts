@@ -9,7 +9,7 @@ export { dependsOn, forUser, neededBy } from "../../pending/decide/words.js";
 export type { Applied, Decided, Discarded, Outcome } from "../../pending/outcome.js";
 
 /** The change by which one action was applied; undefined: none is kept, or several were decided about. */
-export function changeIdOf({ isList, outcomes: [outcome] }: Decided): string | undefined {
+export function appliedChangeOf({ isList, outcomes: [outcome] }: Decided): string | undefined {
   return !isList && outcome?.kind === "applied" ? outcome.changeId : undefined;
 }
 

@@ -8,6 +8,7 @@ import type { PendingActions } from "../../pending/pending.js";
 import { actionsNeeded, stagedFor } from "../../pending/store/stack.js";
 import { gitSummary } from "../../plans/diff/git-group.js";
 import type { PlannedEffects } from "../../plans/effects/plan-effects.js";
+import { figuresText, filesText } from "../../plans/effects/plan-effects.js";
 import { crossDeviceHint, stagedCommandText } from "../../plans/effects/staged-command-text.js";
 import { isMadeFor, type PlannedChange } from "../../plans/plan.js";
 import type { Box, BoxRules } from "../../processes/sandbox/box.js";
@@ -84,15 +85,15 @@ async function stageEffects(
   if (dropped !== undefined) return { changes: [], dropped };
   if (effects.length === 0) return { changes: [] };
   const there = stagedStates(pending.store).flatMap(({ path, state }) => (state ? [path] : []));
-  const { changes, stalePaths, figures } = await plan(effects, there);
+  const { changes, stalePaths } = await plan(effects, there);
   try {
     const pendingId = await pending.stage({
       sourceToolName,
       toolCallId,
       isForReview,
       dependsOn: below(pending, changes),
-      label: `${figures.split(" (")[0]} changed by ${oneLine(command, maxCommandLength)}`,
-      work: { kind: "plan", plan: { changes, fromCommand: true, applied: { text: `Wrote ${figures}.` } } },
+      label: `${filesText(changes)} changed by ${oneLine(command, maxCommandLength)}`,
+      work: { kind: "plan", plan: { changes, fromCommand: true, applied: { text: `Wrote ${figuresText(changes)}.` } } },
     });
     const stale = new Set(stalePaths);
     const stamps = changes.filter(({ stamp }) => stale.has(stamp.path)).map(({ stamp }) => stamp);

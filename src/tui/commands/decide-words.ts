@@ -4,7 +4,7 @@ import { GalleyError } from "../../base/errors.js";
 import { writtenOut } from "../../base/written-out.js";
 import type { Change } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
-import { changeIdOf, type Decided, forUser } from "../../sdk/review/decided.js";
+import { appliedChangeOf, type Decided, forUser } from "../../sdk/review/decided.js";
 import { dependsText } from "../../sdk/review/depends-text.js";
 import { findAction, findChange, isActionId } from "../../sdk/review/find-by-id.js";
 
@@ -91,7 +91,7 @@ async function outcomeOf(session: AgentSession, work: ReturnType<AgentSession["u
 /** What was written, file by file, from the change itself. */
 async function withFiles(session: AgentSession, decided: Decided): Promise<string> {
   const { first, more } = forUser(decided);
-  const changeId = changeIdOf(decided);
+  const changeId = appliedChangeOf(decided);
   const [change] = changeId === undefined ? [] : await session.getChanges({ ids: [changeId], isWholeRoot: true });
   if (!change) return [first, ...more].join("\n");
   return [`${first.trimEnd()} As ${change.id}:`, ...change.files.map(fileLine), ...more].join("\n");

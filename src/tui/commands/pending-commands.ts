@@ -46,7 +46,6 @@ async function changes(app: TerminalApp): Promise<void> {
 
 function changeLine({ id, label, at, by, files, state }: Change): string {
   const sign = state === "undone" ? "↺ undone" : "✓";
-  // Most labels name their file, or how many there are.
-  const count = files.length > 1 && !/\bfiles?\b/.test(label) ? ` · ${files.length} files` : "";
+  const count = files.length > 1 ? ` · ${files.length} files` : "";
   return `${sign} ${id} ${writtenOut(label)}${count} · by ${by} · ${ageText(Date.now() - at)}`;
 }

@@ -2,6 +2,7 @@
 // each key would decide.
 
 import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { ageText } from "../../base/age-text.js";
 import { oneLine } from "../../base/sanitize.js";
 import { writtenOut } from "../../base/written-out.js";
 import { stateSigns } from "../../render/look.js";
@@ -30,14 +31,6 @@ export function titleLine(
   const room = columns - (age === "" ? 0 : age.length + 2);
   const text = cutTo(`${head}${about}${prompt}`, Math.max(10, room));
   return `${text}${" ".repeat(Math.max(1, columns - visibleWidth(text) - age.length - 1))}${theme.fg("muted", age)}`;
-}
-
-export function ageText(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h ago`;
-  return `${Math.floor(seconds / 86_400)} days ago`;
 }
 
 export interface ListLook {

@@ -55,7 +55,7 @@ export const ioAllowedIn = {
     "journal/",
     "record/store/",
     "extensions/load/load.ts",
-    "html/write.ts",
+    "html/write-page.ts",
     "cli/",
     "client/spawn.ts",
     "base/socket-file-lock.ts",

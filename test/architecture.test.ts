@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 // @ts-expect-error: a plain script without types
 import { findViolations as untypedFindViolations } from "../scripts/check-layers.mjs";
 import { builtInToolNames } from "../src/cli/session-options.js";
-import { isAgentEvent } from "../src/client/events.js";
+import { isAgentEvent } from "../src/client/agent-events.js";
 import { RpcClient } from "../src/client/index.js";
 import { commandSchemaByType } from "../src/protocol/commands.js";
 import { RpcData } from "../src/protocol/data.js";
@@ -126,8 +126,8 @@ describe("the protocol", () => {
 /** Frames that no transcript can hold, and the test that shows them. */
 const notInTranscripts: Readonly<Record<string, string>> = {
   ready: "test/process/rpc.test.ts",
-  rpc_chunk: "src/rpc/chunks.test.ts",
-  rpc_frame_error: "src/rpc/chunks.test.ts",
+  rpc_chunk: "src/rpc/frame-chunks.test.ts",
+  rpc_frame_error: "src/rpc/frame-chunks.test.ts",
 };
 
 function absent(name: string, parts: Readonly<Record<string, boolean>>): string[] {
@@ -157,6 +157,23 @@ describe("the source", () => {
 
   it("has no file over 400 lines", () => {
     expect(files.filter((file) => read(`src/${file}`).split("\n").length > 401)).toEqual([]);
+  });
+
+  it("gives a name to one file only, but for those that are listed", () => {
+    const byName = new Map<string, number>();
+    for (const file of files) {
+      const name = file.slice(file.lastIndexOf("/") + 1);
+      byName.set(name, (byName.get(name) ?? 0) + 1);
+    }
+    const repeated = [...byName].filter(([, count]) => count > 1).map(([name]) => name);
+    expect(repeated.filter((name) => !sharedNames.includes(name))).toEqual([]);
+  });
+
+  it("reads no facts out of the sentences of a session in a front end", () => {
+    const found = files
+      .filter((file) => /^(?:cli|tui|rpc)\//.test(file) && !takesTextApart.has(file))
+      .filter((file) => factsFromText.test(read(`src/${file}`)));
+    expect(found).toEqual([]);
   });
 
   it("has no folder with more than 30 files directly in it", () => {
@@ -219,3 +236,31 @@ describe("layers", () => {
     expect(problems).toContain('folder "cellar" is not in layers.mjs');
   });
 });
+
+/** The handler of a command has its name, a provider its request, a front end what another has too. */
+const sharedNames = [
+  ...["index.ts", "prompt.ts", "undo.ts", "request.ts", "components.ts", "theme.ts", "keys.ts", "pending.ts"],
+  ...["session-options.ts", "system-prompt.ts", "schema.ts", "terminal-access.ts", "input-access.ts"],
+  ...["extension-drawing.ts", "run-plain.ts", "outcome.ts", "commands.ts", "session-commands.ts"],
+];
+
+const factsFromText = new RegExp(
+  [
+    String.raw`\b(?:text|label|message|reason|lastError)\??\.(?:match|search|startsWith|endsWith|includes|replace)\(`,
+    String.raw`/\w*\.(?:exec|test)\((?:\w+\.)*(?:text|label|message|reason|lastError)\)`,
+  ].join("|"),
+);
+
+/** They take apart what the user typed, what is drawn, or what they wrote themselves. */
+const takesTextApart = new Set([
+  ...["cli/run-plain.ts", "cli/shell-word.ts", "cli/commands/pending-words.ts", "cli/print/run-prompts.ts"],
+  ...[
+    "tui/app.ts",
+    "tui/give-terminal.ts",
+    "tui/spell-ascii.ts",
+    "tui/chat/block-view.ts",
+    "tui/pickers/list-picker.ts",
+  ],
+  ...["tui/editor/prompt-history.ts", "tui/review/line-pieces.ts", "tui/review/review-rows.ts"],
+  "rpc/handlers/get-messages-page.ts", // its own cursor
+]);

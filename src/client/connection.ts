@@ -2,7 +2,7 @@
 // every direction, and exactly one `onClose`, after the last frame, whatever the process or its children do.
 
 import type { Frame, TypedObject } from "../base/ndjson.js";
-import { ChunkAssembler } from "./chunks.js";
+import { ChunkAssembler } from "./join-chunks.js";
 import { LineReader, maxRecordBytes } from "./line-reader.js";
 import { RpcError } from "./rpc-error.js";
 import type { AgentProcess } from "./spawn.js";

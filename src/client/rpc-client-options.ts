@@ -1,7 +1,7 @@
 // What a host tells its client.
 
-import type { HostTool } from "./host-tools.js";
 import type { EventOptions } from "./rpc-events.js";
+import type { HostTool } from "./served-tools.js";
 import type { SpawnOptions } from "./spawn.js";
 
 export interface RpcClientOptions extends SpawnOptions, EventOptions {

@@ -4,8 +4,6 @@
 import { messageOf } from "../base/errors.js";
 import type { TypedObject } from "../base/ndjson.js";
 import type { ExtensionError, ExtensionUiRequest } from "../protocol/frames.js";
-import { RpcCommands } from "./commands.js";
-import type { AgentExit } from "./connection.js";
 import {
   type AgentEvent,
   type AgentEventOf,
@@ -13,7 +11,9 @@ import {
   EventQueue,
   isAgentEvent,
   Listeners,
-} from "./events.js";
+} from "./agent-events.js";
+import { RpcCommands } from "./command-methods.js";
+import type { AgentExit } from "./connection.js";
 import { RpcError } from "./rpc-error.js";
 
 export interface EventOptions {

@@ -9,7 +9,7 @@ import type {
   PythonExecutionMessage,
 } from "../protocol/messages.js";
 import { timeOf } from "../record/entry-message.js";
-import { renderContent } from "./content.js";
+import { renderContent } from "./render-content.js";
 import type { Renderer } from "./renderer.js";
 import { renderTime } from "./time.js";
 

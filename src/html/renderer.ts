@@ -4,7 +4,7 @@ import { isObject } from "../base/json.js";
 import type { BlobStore } from "../record/store/blobs.js";
 import { Bitmaps } from "./bitmap.js";
 import { escapeHtml, oneLine } from "./escape.js";
-import { createMarkdown, plainText } from "./markdown.js";
+import { createMarkdown, plainText } from "./render-markdown.js";
 
 export interface ExportOptions {
   /** Default true. */

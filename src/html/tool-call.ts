@@ -5,8 +5,8 @@ import type { StateOnRecord } from "../pending/states-on-record.js";
 import type { ToolCall } from "../protocol/content.js";
 import type { ToolResultMessage } from "../protocol/messages.js";
 import { stateSigns } from "../render/look.js";
-import { renderContent } from "./content.js";
-import { renderDiff } from "./diff.js";
+import { renderContent } from "./render-content.js";
+import { renderDiff } from "./render-diff.js";
 import type { Renderer } from "./renderer.js";
 
 /** With what became of what the call staged. */

@@ -2,8 +2,8 @@
 // alone, so recovery can continue where a crash stopped it. Files and links are alike here.
 
 import { dirname } from "node:path";
+import { ForeignChange, ignoring } from "./apply-failures.js";
 import { carryOutDirectoryOp, revertDirectoryOp, stateOfDirectoryOp } from "./directory-ops.js";
-import { ForeignChange, ignoring } from "./failures.js";
 import { linkIfFree } from "./link-if-free.js";
 import { lookAt, type OpState } from "./look-at.js";
 import { isOfDirectory } from "./ops/op-types.js";

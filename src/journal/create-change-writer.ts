@@ -96,7 +96,7 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
   async function refuseStale(seen: readonly SeenFile[], total: number): Promise<void> {
     const stale = seen.length === 0 ? [] : await staleFiles(seen);
     if (stale.length === 0) return;
-    const { staleError } = await import("./failures.js");
+    const { staleError } = await import("./apply-failures.js");
     throw staleError(stale, total);
   }
 

@@ -4,7 +4,7 @@
 
 import { dirname } from "node:path";
 import { systemCode } from "../base/errors.js";
-import { ForeignChange, ignoring } from "./failures.js";
+import { ForeignChange, ignoring } from "./apply-failures.js";
 import { linkIfFree } from "./link-if-free.js";
 import { type Look, lookAt, type OpState, statAt } from "./look-at.js";
 import { becomesDirectory, directoryHash, isStandingDirectory, modeUntilEnd, typesOf } from "./ops/op-types.js";

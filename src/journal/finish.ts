@@ -4,9 +4,9 @@
 import { basename, dirname } from "node:path";
 import { inLanes } from "../base/in-lanes.js";
 import type { ChangeOutcome } from "../plans/change-writer.js";
+import { failingFor, ignoring } from "./apply-failures.js";
 import { carryOut, revertOp } from "./carry-out.js";
 import { setDirectoryModes } from "./directory-ops.js";
-import { failingFor, ignoring } from "./failures.js";
 import type { JournalFile } from "./journal-file.js";
 import { becomesDirectory, isOfDirectory, isPlacedByRename, isStandingDirectory } from "./ops/op-types.js";
 import type { BeginRecord, StoredOp } from "./records.js";

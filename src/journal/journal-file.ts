@@ -2,8 +2,8 @@
 
 import { dirname, join } from "node:path";
 import { GalleyError } from "../base/errors.js";
+import { failingFor, ignoring } from "./apply-failures.js";
 import type { ChangeDisk, GrowingFile } from "./change-set.js";
-import { failingFor, ignoring } from "./failures.js";
 import { decodeRecords, encodeRecord, type JournalRecord } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
 

@@ -1,7 +1,7 @@
 // Gives a file or a link another name, which must be free.
 
 import { systemCode } from "../base/errors.js";
-import { ForeignChange, ignoring, noLinkCodes } from "./failures.js";
+import { ForeignChange, ignoring, noLinkCodes } from "./apply-failures.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";
 

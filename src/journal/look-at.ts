@@ -2,7 +2,7 @@
 
 import { contentHash } from "../base/file-type.js";
 import type { DiskStat } from "../files/disk/disk.js";
-import { ignoring } from "./failures.js";
+import { ignoring } from "./apply-failures.js";
 import { directoryHash } from "./ops/op-types.js";
 import type { StoredOp } from "./records.js";
 import type { SerialStepContext } from "./step-context.js";

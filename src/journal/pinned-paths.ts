@@ -5,8 +5,8 @@ import { basename, dirname, join } from "node:path";
 import { GalleyError, systemCode } from "../base/errors.js";
 import { inLanes } from "../base/in-lanes.js";
 import type { PinnedDirectory } from "../files/disk/disk.js";
+import { failingFor, ignoring } from "./apply-failures.js";
 import type { ChangeDisk } from "./change-set.js";
-import { failingFor, ignoring } from "./failures.js";
 
 const syncsAtOnce = 32;
 const codesOfLinks = ["ENOTDIR", "ELOOP"];

@@ -3,9 +3,9 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { ChangeOutcome } from "../plans/change-writer.js";
+import { ForeignChange, failingFor, recoveryNeeded } from "./apply-failures.js";
 import { stateOfOp } from "./carry-out.js";
 import type { ChangeDisk } from "./change-set.js";
-import { ForeignChange, failingFor, recoveryNeeded } from "./failures.js";
 import {
   type Ending,
   type FinishContext,

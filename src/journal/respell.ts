@@ -4,7 +4,7 @@
 import { basename, dirname, join } from "node:path";
 import { maxListed } from "../files/disk/disk.js";
 import { stagedName } from "../files/disk/temp-names.js";
-import { ignoring, refusal } from "./failures.js";
+import { ignoring, refusal } from "./apply-failures.js";
 import type { SerialStepContext } from "./step-context.js";
 
 /** Is `to` only another spelling of `from`, which has the same identity? Not when both names are there. */

@@ -2,7 +2,7 @@
 // whole by one call; a directory is made open, so that files can be put into it until the apply is done.
 
 import type { DiskStat } from "../files/disk/disk.js";
-import { failingFor, ignoring, refusal } from "./failures.js";
+import { failingFor, ignoring, refusal } from "./apply-failures.js";
 import { isStandingDirectory, modeUntilEnd, openMode, typesOf } from "./ops/op-types.js";
 import type { PreparedOp } from "./ops/prepared-op.js";
 import type { Prepared } from "./prepare.js";

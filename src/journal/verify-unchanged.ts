@@ -6,7 +6,7 @@ import { throwIfAborted } from "../base/abort.js";
 import { inLanes } from "../base/in-lanes.js";
 import type { DiskStat } from "../files/disk/disk.js";
 import { maxListed } from "../files/disk/disk.js";
-import { ForeignChange, failingFor, staleError } from "./failures.js";
+import { ForeignChange, failingFor, staleError } from "./apply-failures.js";
 import { hashOf, statAt } from "./look-at.js";
 import { isOfDirectory, isStandingDirectory, losesDirectory, typesOf } from "./ops/op-types.js";
 import type { PreparedOp } from "./ops/prepared-op.js";

@@ -19,8 +19,8 @@ import type {
   UndoRecord,
 } from "../plans/change-writer.js";
 import { isOfFiles, isOnlySeen, type PlannedChange, type SeenFile } from "../plans/plan.js";
+import { staleError } from "./apply-failures.js";
 import { settledBy } from "./create-change-writer.js";
-import { staleError } from "./failures.js";
 import { checkStillAllowed, knowsFilesOnly } from "./ops/planned-ops.js";
 
 export interface WorkspaceChangeWriterDeps {

@@ -14,7 +14,7 @@ import { errorOf, forHost } from "./decide/words.js";
 import type { DecisionAnswer } from "./decide-pending.js";
 import { type FileDifference, inversePlan } from "./inverse-plan.js";
 import { forward, type LeftBytes, leftBytes } from "./left-bytes.js";
-import type { PendingActions } from "./pending.js";
+import type { PendingActions } from "./pending-actions.js";
 import { isUndone } from "./undone-files.js";
 
 export interface ChangeHistoryDeps {

@@ -7,7 +7,7 @@ import type { ResolveDetails } from "../protocol/data.js";
 import type { Decider } from "../protocol/pending.js";
 import { errorOf, forHost, nothingPendingText } from "./decide/words.js";
 import type { Decided } from "./outcome.js";
-import type { PendingActions } from "./pending.js";
+import type { PendingActions } from "./pending-actions.js";
 
 export interface PendingDecision extends Subset {
   readonly action: "apply" | "discard";

@@ -8,7 +8,7 @@ import { gitSummary, isGrouped } from "../plans/diff/git-group.js";
 import type { DiffPage } from "../protocol/diff.js";
 import type { ChangeHistory } from "./change-history.js";
 import { missingText } from "./decide/words.js";
-import type { PendingActions } from "./pending.js";
+import type { PendingActions } from "./pending-actions.js";
 
 /** One of the two ids. */
 export interface DiffRequest {

@@ -10,7 +10,7 @@ import type { StoredAction } from "../plans/stored-action.js";
 import type { Decider, PendingAction, PendingActionView } from "../protocol/pending.js";
 import { refuseOtherRevision } from "./decide/refuse-decision.js";
 import { missingText } from "./decide/words.js";
-import type { PendingActions } from "./pending.js";
+import type { PendingActions } from "./pending-actions.js";
 import { rebasedFrom, replaceChanges } from "./replay-steps.js";
 import { actionsBelow, changeAt, dependentsOf, planOf } from "./store/stack.js";
 import { viewPending } from "./view-pending.js";

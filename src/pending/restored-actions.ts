@@ -5,7 +5,7 @@ import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { ChangeWriter } from "../plans/change-writer.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
-import type { PendingActions } from "./pending.js";
+import type { PendingActions } from "./pending-actions.js";
 
 export interface RestoredActionsDeps {
   readonly log: Log;

@@ -16,7 +16,7 @@ import type { SessionRecord } from "../record/record.js";
 import { createMemoryArtifacts } from "../record/store/artifacts.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { decidePending } from "./decide-pending.js";
-import { PendingActions } from "./pending.js";
+import { PendingActions } from "./pending-actions.js";
 import { defaultPendingSettings } from "./pending-settings.js";
 import { rebasePending } from "./rebase-pending.js";
 import { revisePending } from "./revise-pending.js";

@@ -10,7 +10,7 @@ import type { StoredAction } from "../plans/stored-action.js";
 import type { Decider, PendingActionView } from "../protocol/pending.js";
 import { refuseOtherRevision } from "./decide/refuse-decision.js";
 import { missingText } from "./decide/words.js";
-import type { PendingActions } from "./pending.js";
+import type { PendingActions } from "./pending-actions.js";
 import { replaceChanges, withEdit } from "./replay-steps.js";
 import { dependentsOf, planOf } from "./store/stack.js";
 import { viewPending } from "./view-pending.js";

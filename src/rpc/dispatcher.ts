@@ -13,7 +13,7 @@ import { handlers } from "./handlers.js";
 import type { HostTools } from "./host-tools.js";
 import type { Outbox } from "./outbox.js";
 import type { PromptResults } from "./prompt-results.js";
-import { Request } from "./request.js";
+import { Request } from "./read-request.js";
 
 /** Answered at their end. Meanwhile the host may read, but commands that change the session wait. */
 const longTypes = new Set(["compact", "export_html"]);

@@ -9,7 +9,7 @@ import type { Features } from "./features.js";
 import type { HostTools } from "./host-tools.js";
 import type { Outbox } from "./outbox.js";
 import type { PromptResults } from "./prompt-results.js";
-import type { Request } from "./request.js";
+import type { Request } from "./read-request.js";
 
 export interface HandlerContext {
   readonly session: AgentSession;

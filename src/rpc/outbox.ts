@@ -6,9 +6,9 @@ import type { Clock } from "../base/clock.js";
 import type { TextMask } from "../base/text-mask.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
-import { chunkLines, maxReassembledFrameBytes, oversized, tooLarge } from "./chunks.js";
 import { encodeSafely, encodeUpdate, stubOf, type UpdateEvent } from "./encode.js";
 import type { Features } from "./features.js";
+import { chunkLines, maxReassembledFrameBytes, oversized, tooLarge } from "./frame-chunks.js";
 
 /** The part of a Node stream that the outbox uses. */
 export interface FrameOutput {

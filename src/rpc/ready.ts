@@ -1,8 +1,8 @@
 // The first frame. In a file of its own without heavy imports, so that it can be sent before anything else loads.
 
 import type { ReadyFrame } from "../protocol/frames.js";
-import { maxFrameBytes, maxReassembledFrameBytes } from "./chunks.js";
 import { knownFeatures } from "./features.js";
+import { maxFrameBytes, maxReassembledFrameBytes } from "./frame-chunks.js";
 
 declare const GALLEY_VERSION: string;
 

@@ -6,7 +6,14 @@ import { GalleyError } from "../base/errors.js";
 import { absolutePath, displayPath } from "../files/paths/resolve-path.js";
 import type { Workspace, WriteTarget } from "../files/workspace.js";
 import { exportPieces } from "../html/export-html.js";
-import { beginsAsExport, changedMeanwhile, exportName, notAnExport, typedPath, writeExport } from "../html/write.js";
+import {
+  beginsAsExport,
+  changedMeanwhile,
+  exportName,
+  notAnExport,
+  typedPath,
+  writeExport,
+} from "../html/write-page.js";
 import type { NamedPageSource } from "../record/page-source.js";
 
 export interface ExportPageRequest {

@@ -1,7 +1,7 @@
 // What the built-in tools are told about staging, from the session's working mode and its pending actions.
 
 import type { Workspace } from "../files/workspace.js";
-import type { PendingActions } from "../pending/pending.js";
+import type { PendingActions } from "../pending/pending-actions.js";
 import { actionsNeeded, planOf, stagedFor } from "../pending/store/stack.js";
 import type { ChangeWriter } from "../plans/change-writer.js";
 import { typeAfter } from "../plans/plan.js";

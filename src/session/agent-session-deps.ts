@@ -6,7 +6,7 @@ import type { TextMask } from "../base/text-mask.js";
 import type { ToolHooks } from "../loop/run.js";
 import type { ChangeHistory } from "../pending/change-history.js";
 import type { DecideContext } from "../pending/decide/decision.js";
-import type { PendingActions } from "../pending/pending.js";
+import type { PendingActions } from "../pending/pending-actions.js";
 import type { ChangeWriter } from "../plans/change-writer.js";
 import type { AccessMode } from "../protocol/commands.js";
 import type { AccessState, SandboxState } from "../protocol/data.js";

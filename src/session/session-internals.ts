@@ -5,7 +5,7 @@ import { EventStream } from "../loop/event-stream.js";
 import { MessageQueues } from "../loop/message-queues.js";
 import { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import { ChangeHistory } from "../pending/change-history.js";
-import { PendingActions } from "../pending/pending.js";
+import { PendingActions } from "../pending/pending-actions.js";
 import { RestoredActions } from "../pending/restored-actions.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readKeyFile } from "./key-file.js";
-import { defaultKeys } from "./keys.js";
+import { defaultKeys } from "./terminal-keys.js";
 
 describe("the file of keys", () => {
   it("changes nothing where there is none", () => {

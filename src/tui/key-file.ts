@@ -5,8 +5,8 @@ import { type KeybindingsConfig, type KeyId, TUI_KEYBINDINGS } from "@earendil-w
 import { isObject } from "../base/json.js";
 import { nearestName } from "../base/nearest-name.js";
 import { oneLine } from "../base/sanitize.js";
-import { type AppAction, defaultKeys, type KeyTable } from "./keys.js";
 import { defaultReviewKeys, type ReviewAct, type ReviewKeyTable } from "./review/review-keys.js";
+import { type AppAction, defaultKeys, type KeyTable } from "./terminal-keys.js";
 
 export interface KeyChoice {
   readonly keys: KeyTable;

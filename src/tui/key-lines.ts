@@ -1,6 +1,6 @@
 // The keys that hold, as lines for `/keys` and the question mark.
 
-import { type AppAction, appKeys, type KeyTable } from "./keys.js";
+import { type AppAction, appKeys, type KeyTable } from "./terminal-keys.js";
 
 /** What is no action of a table: keys of the editor that people look for. */
 const fixed: readonly (readonly [keys: string, help: string])[] = [

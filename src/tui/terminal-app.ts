@@ -7,10 +7,10 @@ import type { ChatLook } from "./chat/chat-look.js";
 import type { Attachments } from "./editor/attachments.js";
 import type { PromptEditor } from "./editor/prompt-editor.js";
 import type { FullView } from "./full-screen.js";
-import type { KeyTable } from "./keys.js";
 import type { ReviewKeyTable } from "./review/review-keys.js";
 import type { Screen } from "./screen.js";
 import type { TerminalAccess } from "./terminal-access.js";
+import type { KeyTable } from "./terminal-keys.js";
 import type { ThemeControl } from "./theme/apply-theme.js";
 
 /** Why the program ends. */

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { settingKeys } from "../../src/config/settings/schema.js";
-import { slashCommands } from "../../src/tui/commands.js";
-import { appKeys } from "../../src/tui/keys.js";
+import { slashCommands } from "../../src/tui/command-table.js";
 import { reviewKeys } from "../../src/tui/review/review-keys.js";
+import { appKeys } from "../../src/tui/terminal-keys.js";
 import { projectRoot } from "../kit/run-galley.js";
 
 const page = readFileSync(join(projectRoot, "docs/terminal.md"), "utf8");

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { createMemoryWorkspace } from "../../src/testing/memory-workspace.js";
 import type { AstEditDetails } from "../../src/tools/ast/preview.js";
-import { parseTemplate } from "../../src/tools/ast/template.js";
+import { parseTemplate } from "../../src/tools/ast/rewrite-template.js";
 import { createAstEdit } from "../../src/tools/ast-edit.js";
 import { toolDeps } from "../../src/tools/tools.test-kit.js";
 

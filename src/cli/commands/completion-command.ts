@@ -1,7 +1,7 @@
 // `galley completion bash|zsh|fish`.
 
-import { completionScript, type Shell, shells } from "../completion.js";
 import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
+import { completionScript, type Shell, shells } from "../shell-completion.js";
 import { unknownSubcommand, wrongUse } from "../verb-help.js";
 
 export async function runCompletionCommand([shell, ...more]: readonly string[]): Promise<void> {

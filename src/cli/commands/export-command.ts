@@ -7,7 +7,7 @@ import { sanitizeForTerminal } from "../../base/sanitize.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import { exportPieces } from "../../html/export-html.js";
 import { readSource } from "../../html/read-source.js";
-import { exportName, typedPath, writeExport } from "../../html/write.js";
+import { exportName, typedPath, writeExport } from "../../html/write-page.js";
 import { findSessionFile } from "../../sdk/manage-sessions.js";
 import { findSecrets } from "../../sdk/secrets/find-secrets.js";
 import type { CommandLine } from "../arguments.js";

@@ -25,7 +25,7 @@ import { decide } from "./review-decide.js";
 import { hideSecrets, print, printError, printJson, reasonOf } from "./review-output.js";
 import { rebase } from "./review-rebase.js";
 import { inProject, jsonOf, show } from "./review-show.js";
-import { changesText, pendingText } from "./review-text.js";
+import { changesText, pendingText } from "./review-tables.js";
 import { takeBack } from "./review-undo.js";
 
 /** One command may open several sessions, and each logs the same about this directory. */

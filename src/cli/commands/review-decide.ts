@@ -17,7 +17,7 @@ import { countText, figuresText } from "../table.js";
 import type { PendingWords } from "./pending-words.js";
 import { print, printError, printJson, reasonOf } from "./review-output.js";
 import { inProject } from "./review-show.js";
-import { writtenText } from "./review-text.js";
+import { writtenText } from "./review-tables.js";
 
 /** What is to be decided about one action; without files or hunks: all of it. */
 interface Choice {

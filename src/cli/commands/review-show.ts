@@ -16,7 +16,7 @@ import { diffsOf, type ListedAction, type ListedFile, shownInProject } from "../
 import type { ExitReason } from "../exit-codes.js";
 import type { PendingWords, Target } from "./pending-words.js";
 import { print, printJson, printLong } from "./review-output.js";
-import { aboutAction, aboutChange, diffText, statText } from "./review-text.js";
+import { aboutAction, aboutChange, diffText, statText } from "./review-tables.js";
 
 export async function show(location: PendingLocation, words: PendingWords): Promise<ExitReason> {
   const [target = { id: "", paths: [] }] = words.targets;

@@ -21,7 +21,7 @@ import { shellWord } from "../shell-word.js";
 import type { PendingWords } from "./pending-words.js";
 import { print, printJson } from "./review-output.js";
 import { inProject } from "./review-show.js";
-import { aboutAction, diffText, statText, writtenText } from "./review-text.js";
+import { aboutAction, diffText, statText, writtenText } from "./review-tables.js";
 
 interface Wanted {
   readonly verb: "undo" | "redo";

@@ -10,7 +10,7 @@ import type { CommandLine } from "../arguments.js";
 import { accessOf } from "../session-options.js";
 import { shellWord } from "../shell-word.js";
 import { fileLine, listing } from "./listing.js";
-import type { Outcome } from "./outcome.js";
+import type { Outcome } from "./run-outcome.js";
 
 /** Of a text from elsewhere. */
 const maxLength = 200;

@@ -9,7 +9,7 @@ import { encodeSafely, encodeUpdate } from "../../rpc/encode.js";
 import type { AgentSession } from "../../sdk/index.js";
 import type { RunReport } from "../../sdk/run-report/watch-run.js";
 import type { ExitReason } from "../exit-codes.js";
-import type { Outcome } from "./outcome.js";
+import type { Outcome } from "./run-outcome.js";
 import type { Stop } from "./stop.js";
 
 /** Every reply repeats nothing: a reader adds the deltas up, or waits for `message_end`. */

@@ -6,7 +6,7 @@ import type { AssistantMessage } from "../../protocol/messages.js";
 import type { AgentSession } from "../../sdk/index.js";
 import { plannerUnderstood } from "../../sdk/planner-understood.js";
 import type { Prompt } from "../prompts.js";
-import { failureOf, type Limit, type Outcome } from "./outcome.js";
+import { failureOf, type Limit, type Outcome } from "./run-outcome.js";
 import type { Stop } from "./stop.js";
 
 export interface RunDeps {

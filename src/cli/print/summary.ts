@@ -15,7 +15,7 @@ const maxFailures = 50;
 /** Whole lines, or nothing. `message`: what is said about the run's failure anyway. */
 export function summaryText(report: RunReport, left: LeftPreviews, message = ""): string {
   const { written, failed, turns } = report;
-  const untold = failed.filter(({ why }) => !message.includes(why));
+  const untold = failed.filter(({ why }) => why !== message);
   const blocks = [
     listing("Written:", written.map(fileLine)),
     besidesText(report.besides),

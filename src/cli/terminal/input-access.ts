@@ -11,7 +11,7 @@ import { branchIn } from "../../sdk/project/repository-branch.js";
 import type { InputAccess, SettingRow, SettingsFile } from "../../tui/editor/input-access.js";
 import { runConfig } from "../commands/config-command.js";
 import { readImage } from "../prompts.js";
-import { historyFile, openHistory } from "./prompt-history.js";
+import { historyFile, openHistory } from "./history-file.js";
 
 export interface InputAccessOptions {
   readonly cwd: string;

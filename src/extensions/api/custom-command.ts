@@ -7,9 +7,9 @@ import type { Log } from "../../base/log.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { ModuleSource } from "../discover/findings.js";
 import { runGuarded } from "../load/load-guard.js";
-import { checkName } from "./commands.js";
 import type { CustomToolAPI } from "./custom-tool.js";
 import { failureOf, type ToolFailure } from "./custom-tool-failure.js";
+import { checkName } from "./extension-commands.js";
 import {
   type CommandHost,
   type ContextDeps,

@@ -9,10 +9,10 @@ import { hookAliases } from "../hooks/hooks.js";
 import { checkTool } from "../load/load-factory.js";
 import { runAsHost } from "../load/load-guard.js";
 import { unknownMembers } from "../load/tool-members.js";
-import { checkCommand } from "./commands.js";
 import type { CustomToolAPI } from "./custom-tool.js";
 import type { EventBus } from "./event-bus.js";
 import type { ExtensionAPI, ExtensionHost } from "./extension.js";
+import { checkCommand } from "./extension-commands.js";
 import type { AnyHandler, ExtensionOrigin, ExtensionRegistrations } from "./extension-registrations.js";
 
 export interface ExtensionApiDeps {

@@ -3,8 +3,8 @@
 
 import type { ModuleSource } from "../discover/findings.js";
 import type { ToolSchema } from "../load/schema-json.js";
-import type { RegisteredCommand } from "./commands.js";
 import type { FlagDefinition, ShortcutDefinition, ToolDefinition } from "./extension.js";
+import type { RegisteredCommand } from "./extension-commands.js";
 
 export type AnyHandler = (event: unknown, ctx: unknown) => unknown;
 

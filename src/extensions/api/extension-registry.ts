@@ -2,9 +2,9 @@
 // they change a tool call is still seen by the guards that the user keeps for all projects.
 
 import { resolveToolName } from "../../pending/resolve-force.js";
-import type { RegisteredCommand } from "./commands.js";
 import { cameFrom } from "./custom-tool-failure.js";
 import type { FlagDefinition } from "./extension.js";
+import type { RegisteredCommand } from "./extension-commands.js";
 import type {
   ExtensionRegistrations,
   RegisteredHandler,

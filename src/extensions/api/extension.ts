@@ -10,8 +10,8 @@ import type { SendCustomOptions } from "../../session/queue-message.js";
 import type { CustomMessageInput } from "../../session/session-messages.js";
 import type { AnyTool } from "../../tools/tool.js";
 import type { HookAnswers, HookEvent, HookName } from "../hooks/hooks.js";
-import type { CommandDefinition } from "./commands.js";
 import type { CustomTool, CustomToolAPI, CustomToolResult } from "./custom-tool.js";
+import type { CommandDefinition } from "./extension-commands.js";
 import type { CommandHost, ContextHost, ExtensionContext } from "./extension-context.js";
 
 /** A module's default export. It registers; actions on the session come later. */

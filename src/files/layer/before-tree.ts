@@ -3,7 +3,7 @@
 
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../base/errors.js";
-import { type Entry, entryAt, namesIn } from "./entries.js";
+import { type Entry, entryAt, namesIn } from "./layer-entries.js";
 import type { FileState, StagedState } from "./stage-view.js";
 
 export type Before =

@@ -3,8 +3,8 @@
 import { chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CopyMarks } from "./copy-tree.js";
-import { type Entry, entryAt, namesIn } from "./entries.js";
 import { inLayer } from "./fill-layer.js";
+import { type Entry, entryAt, namesIn } from "./layer-entries.js";
 import type { Layer } from "./layer-place.js";
 
 export interface ChangedEntries {

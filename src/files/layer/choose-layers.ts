@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { removeLayer } from "./clean-layers.js";
 import { type CopyAmount, copyTree } from "./copy-tree.js";
-import { entryAt } from "./entries.js";
+import { entryAt } from "./layer-entries.js";
 import {
   isApart,
   type Layer,

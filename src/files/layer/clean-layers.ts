@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../../base/clock.js";
 import { sha256Of } from "../../base/digest.js";
 import { systemCode } from "../../base/errors.js";
 import { acquireLock } from "../../base/path-lock.js";
-import { entryAt, namesIn } from "./entries.js";
+import { entryAt, namesIn } from "./layer-entries.js";
 import { isShared, type LayerPlaces, layerBases } from "./layer-place.js";
 import { measureTree } from "./measure-tree.js";
 import { removeTree } from "./remove-tree.js";

@@ -4,9 +4,9 @@ import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../../base/errors.js";
 import type { Before } from "./before-tree.js";
-import { type Entry, entryAt, haveSameBytes, stateAt } from "./entries.js";
 import type { ChangedNode } from "./find-changes.js";
 import type { FirstState } from "./first-states.js";
+import { type Entry, entryAt, haveSameBytes, stateAt } from "./layer-entries.js";
 import { sizeText } from "./stage-limits.js";
 import type { Effect, FileState } from "./stage-view.js";
 

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
 import { TimeSlices } from "../../base/time-slices.js";
-import { type Entry, entryAt, namesIn } from "./entries.js";
+import { type Entry, entryAt, namesIn } from "./layer-entries.js";
 import { type StageLimits, sizeText, viewRefusal } from "./stage-limits.js";
 
 /** How much of the limits is used; shared by all roots of a view. */

@@ -5,7 +5,7 @@ import { chmodSync, lchownSync, mkdirSync, renameSync, rmSync, symlinkSync, utim
 import { dirname, join, relative } from "node:path";
 import { systemCode } from "../../base/errors.js";
 import { isWithin } from "../paths/resolve-path.js";
-import { type Entry, entryAt } from "./entries.js";
+import { type Entry, entryAt } from "./layer-entries.js";
 import type { Layer } from "./layer-place.js";
 import { removeTree } from "./remove-tree.js";
 import type { StagedState } from "./stage-view.js";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { TimeSlices } from "../../base/time-slices.js";
 import { type Before, type BeforeTree, isDirectory } from "./before-tree.js";
 import type { LayerReader } from "./changed-entries.js";
-import { type Entry, entryAt, namesIn } from "./entries.js";
 import type { AskedPath, IgnoredPaths } from "./ignored-paths.js";
+import { type Entry, entryAt, namesIn } from "./layer-entries.js";
 
 export interface ChangedNode {
   readonly path: string;

@@ -4,7 +4,7 @@
 
 import { type FSWatcher, watch } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Entry, entryAt, namesIn, stateAt } from "./entries.js";
+import { type Entry, entryAt, namesIn, stateAt } from "./layer-entries.js";
 import type { Layer } from "./layer-place.js";
 import type { StageLimits } from "./stage-limits.js";
 import type { FileState } from "./stage-view.js";

@@ -8,7 +8,7 @@ import { readGitDirectory } from "../git-directory.js";
 import { commonGitDirectory } from "../git-worktree.js";
 import { isInGit } from "../paths/git-data.js";
 import { type IgnoreRules, isIgnored, type RulesDisk, readIgnoreRules } from "../walk/ignore-rules.js";
-import { bytesAt, entryAt } from "./entries.js";
+import { bytesAt, entryAt } from "./layer-entries.js";
 import type { RunInView } from "./view-programs.js";
 
 export interface AskedPath {

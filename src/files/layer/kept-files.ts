@@ -3,8 +3,8 @@
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { entryAt, namesIn } from "./entries.js";
 import { inLayer, isInside, withoutSlash } from "./fill-layer.js";
+import { entryAt, namesIn } from "./layer-entries.js";
 import type { Layer } from "./layer-place.js";
 
 const maxListed = 100_000;

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { TimeSlices } from "../../base/time-slices.js";
-import { type Entry, entryAt, namesIn } from "./entries.js";
+import { type Entry, entryAt, namesIn } from "./layer-entries.js";
 
 /** What is in a layer below a path. */
 export async function measureTree(place: string): Promise<{ files: number; bytes: number; diskBytes: number }> {

@@ -10,11 +10,11 @@ import { copyReader, type LayerReader, overlayReader } from "./changed-entries.j
 import { collectEffects } from "./collect-effects.js";
 import type { CompareOptions } from "./compare-node.js";
 import type { CopyMarks } from "./copy-tree.js";
-import { entryAt } from "./entries.js";
 import { withoutSlash } from "./fill-layer.js";
 import { type ChangedNode, findChanges } from "./find-changes.js";
 import { watchFirstStates } from "./first-states.js";
 import { createIgnoredPaths } from "./ignored-paths.js";
+import { entryAt } from "./layer-entries.js";
 import type { Layer } from "./layer-place.js";
 import { hasChangedSince, measureTree } from "./measure-tree.js";
 import { layerTooLarge, type StageLimits, tooManyChanges } from "./stage-limits.js";

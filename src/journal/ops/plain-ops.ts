@@ -2,8 +2,8 @@
 // with a path that becomes one is an op of its own. Refuses sets whose ops cannot all be true together.
 
 import { dirname } from "node:path";
+import { refusal } from "../apply-failures.js";
 import type { ChangeOp } from "../change-set.js";
-import { refusal } from "../failures.js";
 import { belowTest } from "./order-ops.js";
 
 export type PlainOp = Exclude<ChangeOp, { kind: "rename" }> & { readonly movedFrom?: string };

@@ -9,7 +9,7 @@ import { resolveToolChoice } from "../http/wire.js";
 import type { ModelMessage, StreamRequest, ToolSpec } from "../provider.js";
 import { plainIds } from "../replay.js";
 import { compatFlag, samplingFor } from "../shared-compat.js";
-import { planThinking } from "./thinking.js";
+import { planThinking } from "./gemini-thinking.js";
 
 export function generateContentPayload(request: StreamRequest): JsonObject {
   const { model, context, options } = request;

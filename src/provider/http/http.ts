@@ -162,7 +162,7 @@ async function send(url: URL, body: readonly Buffer[] | undefined, request: Wire
     const { request: open } = process.getBuiltinModule("node:http");
     return exchange(open(options), body, request);
   }
-  const [{ request: open }, proxy] = await Promise.all([import("node:https"), import("./proxy.js")]);
+  const [{ request: open }, proxy] = await Promise.all([import("node:https"), import("./through-proxy.js")]);
   const via = proxy.proxyFor(url, request.proxyVariables ?? process.env);
   if (via === undefined) return exchange(open(options), body, request);
   const socket = await proxy.openTunnel({

@@ -7,7 +7,7 @@ import { CommandListUpdates } from "../command-list-updates.js";
 import { Features } from "../features.js";
 import type { HandlerContext } from "../handler.js";
 import { PromptResults } from "../prompt-results.js";
-import { Request } from "../request.js";
+import { Request } from "../read-request.js";
 import { abortAndPrompt, prompt } from "./prompt.js";
 
 type Prompt = (text: string, options: Required<Pick<PromptOptions, "onAccepted" | "onPlaced">>) => Promise<void>;

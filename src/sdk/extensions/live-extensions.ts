@@ -4,11 +4,11 @@
 import type { Clock } from "../../base/clock.js";
 import type { Log } from "../../base/log.js";
 import { splitWords } from "../../config/prompts/template.js";
-import { findCommand } from "../../extensions/api/commands.js";
 import { customSlashCommand, type LoadedCommand, runCustomCommand } from "../../extensions/api/custom-command.js";
 import { adaptCustomTool } from "../../extensions/api/custom-tool-adapter.js";
 import { notifyTools } from "../../extensions/api/custom-tool-events.js";
 import { cameFrom, type ToolFailure } from "../../extensions/api/custom-tool-failure.js";
+import { findCommand } from "../../extensions/api/extension-commands.js";
 import { compactionExtensions } from "../../extensions/hooks/hooks-compaction.js";
 import { runUserBash, toolSessionEvent, type UserCommand } from "../../extensions/hooks/hooks-session.js";
 import { extensionToolHooks } from "../../extensions/hooks/hooks-tools.js";

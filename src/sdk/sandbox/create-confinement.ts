@@ -12,8 +12,8 @@ import type { KeptFiles } from "../../tools/staging.js";
 import type { SessionAccess } from "../access/access-mode.js";
 import type { CreateAgentSessionOptions } from "../session-options.js";
 import { networkMode } from "./box-rules.js";
+import { SessionCommands } from "./confined-commands.js";
 import type { SandboxEnvironment, SandboxMachine } from "./sandbox-machine.js";
-import { SessionCommands } from "./session-commands.js";
 import { SessionSandbox } from "./session-sandbox.js";
 import { type ConfinedSession, SessionViews } from "./session-views.js";
 
@@ -70,7 +70,7 @@ export function createConfinement(
       return (await system()).box(rules);
     },
     view: () => views.current(),
-    plan: async (effects, staged) => (await import("./plan-effects.js")).plannedEffects(effects, staged, environment),
+    plan: async (effects, staged) => (await import("./effect-naming.js")).plannedEffects(effects, staged, environment),
   });
   return {
     sandbox,

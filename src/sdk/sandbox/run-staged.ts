@@ -4,7 +4,7 @@
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
 import type { DroppedEffects, Effect, Effects, OpenView, StageView } from "../../files/layer/stage-view.js";
-import type { PendingActions } from "../../pending/pending.js";
+import type { PendingActions } from "../../pending/pending-actions.js";
 import { actionsNeeded, stagedFor } from "../../pending/store/stack.js";
 import { gitSummary } from "../../plans/diff/git-group.js";
 import type { PlannedEffects } from "../../plans/effects/plan-effects.js";

@@ -3,7 +3,7 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import type { StageView } from "../../files/layer/stage-view.js";
-import type { PendingActions } from "../../pending/pending.js";
+import type { PendingActions } from "../../pending/pending-actions.js";
 import { foldPending } from "../../pending/pending-entries.js";
 import type { PendingRecord } from "../../pending/read-pending.js";
 import type { StageState } from "./session-sandbox.js";

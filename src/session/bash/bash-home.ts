@@ -2,7 +2,7 @@
 // to another one by the time it ends.
 
 import { GalleyError } from "../../base/errors.js";
-import type { PendingActions } from "../../pending/pending.js";
+import type { PendingActions } from "../../pending/pending-actions.js";
 import type { AgentSessionDeps } from "../agent-session-deps.js";
 import { artifactsOf, type CurrentRecord } from "../current-record.js";
 import type { DetachedSessions } from "../detached-sessions.js";

@@ -8,7 +8,7 @@ import { runWithin } from "../../base/time-limit.js";
 import { type Expression, maxPieceLength, overlapLength } from "./expression.js";
 import { PathScanner } from "./path-scanner.js";
 import type { StreamRule } from "./rule.js";
-import { type PathTest, pathSpellings, type Scope } from "./scope.js";
+import { type PathTest, pathSpellings, type Scope } from "./rule-scope.js";
 
 /** Prose has one buffer a turn; each tool call has its own, by the index of its block. */
 export type SourceKey = "text" | "thinking" | number;

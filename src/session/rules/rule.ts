@@ -9,7 +9,7 @@ import { stripInvisible } from "../../base/sanitize.js";
 import { printable } from "../../files/paths/resolve-path.js";
 import { compileExpression, type Expression } from "./expression.js";
 import { type FrontMatter, readFrontMatter } from "./front-matter.js";
-import { isFileGlob, type PathTest, parseGlob, parseScope, type Scope, splitList } from "./scope.js";
+import { isFileGlob, type PathTest, parseGlob, parseScope, type Scope, splitList } from "./rule-scope.js";
 
 export interface RuleFile {
   readonly path: string;

@@ -7,7 +7,7 @@ import type { Language } from "./languages.js";
 import { containsLiteral, type Literal } from "./literals.js";
 import type { Parsers } from "./parsers.js";
 import { type CompiledPattern, spelled } from "./pattern.js";
-import type { Captured } from "./template.js";
+import type { Captured } from "./rewrite-template.js";
 import type { RuleMatch } from "./worker.js";
 
 export const maxFileBytes = 4 * 1024 * 1024;

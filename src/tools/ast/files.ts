@@ -1,7 +1,7 @@
 // Which files an ast tool works on, and in which language each of them is read.
 
 import type { Target, Workspace } from "../../files/workspace.js";
-import { findScope } from "../search/scope.js";
+import { findScope } from "../search/search-scope.js";
 import { toolFailure } from "../tool.js";
 import type { SearchFile } from "./begin-file.js";
 import { type Language, languageNamed, languageOf, languages } from "./languages.js";

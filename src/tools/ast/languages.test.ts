@@ -6,7 +6,7 @@ import { findFiles } from "./files.js";
 import { languageNamed, languageOf, languages } from "./languages.js";
 import { sharedParsers } from "./parsers.js";
 import { planRewrite } from "./rewrite.js";
-import { parseTemplate } from "./template.js";
+import { parseTemplate } from "./rewrite-template.js";
 
 interface Case {
   source: string;

@@ -9,8 +9,8 @@ import { type Parsers, sharedParsers } from "./parsers.js";
 import { maxPatternLength } from "./pattern.js";
 import { type AstEditDetails, prepareDiff, previewDetails } from "./preview.js";
 import { planRewrite, type RewriteOp, type RewritePlan } from "./rewrite.js";
+import { parseTemplate } from "./rewrite-template.js";
 import { createPrefilter, type Prefilter } from "./ripgrep-prefilter.js";
-import { parseTemplate } from "./template.js";
 
 export interface AstEditOptions {
   /** Most files one plan may touch. */

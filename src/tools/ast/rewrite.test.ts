@@ -8,7 +8,7 @@ import { containsLiteral, literalsIn } from "./literals.js";
 import { sharedParsers } from "./parsers.js";
 import { fileDiff, prepareDiff } from "./preview.js";
 import { type PlannedFile, planRewrite, type RewritePlan } from "./rewrite.js";
-import { parseTemplate } from "./template.js";
+import { parseTemplate } from "./rewrite-template.js";
 
 type Op = [pat: string, out: string];
 

@@ -5,8 +5,8 @@ import type { Target, Workspace } from "../../files/workspace.js";
 import { toolFailure } from "../tool.js";
 import type { FoundFile, Match } from "./begin-file.js";
 import type { Parsers } from "./parsers.js";
+import { renderTemplate, type Template } from "./rewrite-template.js";
 import { placeOf, prepareSearch, type SearchRequest } from "./search.js";
-import { renderTemplate, type Template } from "./template.js";
 
 const maxPlanBytes = 64 * 1024 * 1024;
 

@@ -8,7 +8,7 @@ import type { Box, BoxReport } from "../../processes/sandbox/box.js";
 import type { CommandPlace } from "../confinement.js";
 import type { ArtifactSink } from "../tool.js";
 import { type CapturedOutput, maxCapturedBytes, OutputCapture, type OutputSettings } from "./capture.js";
-import { OutputChunks } from "./chunks.js";
+import { OutputChunks } from "./output-chunks.js";
 import { sizeText } from "./text.js";
 
 export interface CommandDeps {

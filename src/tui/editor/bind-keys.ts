@@ -3,11 +3,11 @@
 
 import { isKeyRelease, matchesKey } from "@earendil-works/pi-tui";
 import { cycleAccess } from "../access-commands.js";
-import { runCommand } from "../commands.js";
+import { runCommand } from "../command-table.js";
 import { editExternally, pasteImage, suspend } from "../give-terminal.js";
-import type { AppAction } from "../keys.js";
-import { askKey } from "../pickers/ask.js";
+import { askKey } from "../pickers/ask-choice.js";
 import type { TerminalApp } from "../terminal-app.js";
+import type { AppAction } from "../terminal-keys.js";
 
 /** Two presses within this time leave. */
 const leaveMs = 1500;

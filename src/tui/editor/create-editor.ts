@@ -1,6 +1,6 @@
 // The editor of one terminal program: what it sends, completes and attaches.
 
-import { slashCommands } from "../commands.js";
+import { slashCommands } from "../command-table.js";
 import { keyLines } from "../key-lines.js";
 import type { TerminalApp } from "../terminal-app.js";
 import { editorTheme } from "../theme/component-themes.js";

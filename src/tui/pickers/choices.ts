@@ -4,7 +4,7 @@ import { messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
 import type { SettingRow } from "../editor/input-access.js";
 import type { TerminalApp } from "../terminal-app.js";
-import { askLine } from "./ask.js";
+import { askLine } from "./ask-choice.js";
 import { ListPicker } from "./list-picker.js";
 
 const moves = "enter choose · esc back";

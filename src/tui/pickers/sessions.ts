@@ -7,7 +7,7 @@ import { messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
 import type { SessionInfo } from "../../sdk/index.js";
 import type { TerminalApp } from "../terminal-app.js";
-import { askKey, askLine } from "./ask.js";
+import { askKey, askLine } from "./ask-choice.js";
 import { ListPicker } from "./list-picker.js";
 import type { ListRow } from "./list-state.js";
 

@@ -5,7 +5,7 @@ import { decodeKittyPrintable, matchesKey } from "@earendil-works/pi-tui";
 import { messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
 import type { TerminalApp } from "../terminal-app.js";
-import { askKey, askLine } from "./ask.js";
+import { askKey, askLine } from "./ask-choice.js";
 import { ListPicker } from "./list-picker.js";
 import type { ListRow } from "./list-state.js";
 import { type TreeRow, treeRows } from "./tree-rows.js";

@@ -1,7 +1,7 @@
 // What the client makes of frames that come by themselves: events, chunks, host tool calls, dialogs, and nonsense.
 
 import { describe, expect, it } from "vitest";
-import { isAgentEvent } from "../../../src/client/events.js";
+import { isAgentEvent } from "../../../src/client/agent-events.js";
 import type { HostTool, RpcError } from "../../../src/client/index.js";
 import { OutboundFrame } from "../../../src/protocol/frames.js";
 import { type FakeScript, logOf, startFake } from "../../kit/client-rig.js";

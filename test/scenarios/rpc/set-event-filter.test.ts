@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { HandlerContext } from "../../../src/rpc/handler.js";
 import { handlers } from "../../../src/rpc/handlers.js";
-import { Request } from "../../../src/rpc/request.js";
+import { Request } from "../../../src/rpc/read-request.js";
 import { assistant, deltaEvent, rig, tick } from "../../kit/outbox-rig.js";
 
 function connect() {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { OutputChunks } from "./chunks.js";
+import { OutputChunks } from "./output-chunks.js";
 import { withoutControls } from "./plain.js";
 
 const pieces = fc.constantFrom(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type AnyFrame, rig, tick } from "../../test/kit/outbox-rig.js";
 import { GalleyError } from "../base/errors.js";
 import type { Feature } from "./features.js";
-import { Request } from "./request.js";
+import { Request } from "./read-request.js";
 
 interface Asked {
   id?: unknown;

@@ -10,7 +10,7 @@ import { systemClock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { postJson } from "./http.js";
-import { openTunnel, proxyFor } from "./proxy.js";
+import { openTunnel, proxyFor } from "./through-proxy.js";
 
 describe("proxyFor", () => {
   const target = new URL("https://api.example.com/v1");

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AnyFrame, deltaEvent, messageStart, rig, tick } from "../../test/kit/outbox-rig.js";
 import type { TypedObject } from "../base/ndjson.js";
-import { ChunkAssembler } from "../client/chunks.js";
+import { ChunkAssembler } from "../client/join-chunks.js";
 import { manualClock } from "../testing/manual-clock.js";
-import { maxFrameBytes } from "./chunks.js";
 import { Features } from "./features.js";
+import { maxFrameBytes } from "./frame-chunks.js";
 import { Outbox } from "./outbox.js";
 
 /** A frame whose line, with its end, has this many bytes. */

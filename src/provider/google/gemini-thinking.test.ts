@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { google } from "../../testing/scripted-google.js";
 import type { ModelThinking, ProviderModel, StreamOptions } from "../provider.js";
-import { planThinking } from "./thinking.js";
+import { planThinking } from "./gemini-thinking.js";
 
 const { signal } = new AbortController();
 

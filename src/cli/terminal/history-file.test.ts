@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
-import { historyFile, maxKept, openHistory } from "./prompt-history.js";
+import { historyFile, maxKept, openHistory } from "./history-file.js";
 
 describe("the file of the history", () => {
   it("is the user's alone and one for each project", () => {

@@ -3,7 +3,7 @@
 
 import { GalleyError } from "../../base/errors.js";
 import type { Effect, StageView } from "../../files/layer/stage-view.js";
-import type { PendingActions } from "../../pending/pending.js";
+import type { PendingActions } from "../../pending/pending-actions.js";
 import type { PlannedEffects } from "../../plans/effects/plan-effects.js";
 import type { Box, BoxRules } from "../../processes/sandbox/box.js";
 import type { CommandEnd, CommandNotes, CommandPlace, CommandWish, Confinement } from "../../tools/confinement.js";

@@ -14,7 +14,7 @@ import { createMemoryArtifacts } from "../record/store/artifacts.js";
 import { manualClock } from "../testing/manual-clock.js";
 import type { Decision } from "./decide/decision.js";
 import { errorOf, forUser } from "./decide/words.js";
-import { PendingActions, type PendingActionsDeps } from "./pending.js";
+import { PendingActions, type PendingActionsDeps } from "./pending-actions.js";
 import { defaultPendingSettings } from "./pending-settings.js";
 
 let events: AgentSessionEvent[];

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { GalleyError } from "../base/errors.js";
 import { exportPieces } from "./export-html.js";
 import { sourceOf } from "./page.test-kit.js";
-import { exportName, typedPath, writeExport } from "./write.js";
+import { exportName, typedPath, writeExport } from "./write-page.js";
 
 const sessionText = '{"type":"session","version":3,"id":"x","timestamp":"","cwd":"/"}\n';
 const pieces = () => exportPieces(sourceOf(sessionText));

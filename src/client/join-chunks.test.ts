@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Frame, TypedObject } from "../base/ndjson.js";
-import { ChunkAssembler } from "./chunks.js";
+import { ChunkAssembler } from "./join-chunks.js";
 
 const whole = { type: "agent_end", text: "ä".repeat(700_000) };
 const bytes = Buffer.from(JSON.stringify(whole));

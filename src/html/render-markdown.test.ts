@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createMarkdown, type RenderMarkdown } from "./markdown.js";
+import { createMarkdown, type RenderMarkdown } from "./render-markdown.js";
 
 let render: RenderMarkdown;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { LongFirst } from "./test/kit/long-first.js";
-import { slowTests } from "./test/kit/slow-tests.js";
+import { slowTests, testsWithoutLongForm } from "./test/kit/slow-tests.js";
 
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as { version: string };
 
@@ -30,7 +30,13 @@ const alone = [
 ];
 
 /** `npm run test:quick` leaves out what starts a program or needs the built one, and the thorough tests. */
-const left = process.env.GALLEY_TEST_QUICK === "1" ? slowTests(import.meta.dirname) : [];
+const left = leftOut(import.meta.dirname);
+
+function leftOut(root: string): string[] {
+  if (process.env.GALLEY_TEST_QUICK === "1") return slowTests(root);
+  // `npm run test:long`: the tests that have a longer form than in `npm test`.
+  return process.env.GALLEY_TEST_LONG === "1" ? testsWithoutLongForm(root) : [];
+}
 
 export default defineConfig({
   define: { GALLEY_VERSION: JSON.stringify(version) },

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { createMask } from "./secret-mask.js";
 import { maskBytes, maskDeep, noMask, type TextMask } from "./text-mask.js";
 
@@ -162,7 +163,7 @@ describe("for any secrets and any text", () => {
         }
         expect(streamed(mask, pieces)).toBe(mask.mask(text));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -172,7 +173,7 @@ describe("for any secrets and any text", () => {
         const mask = createMask(named(values));
         expect(mask.mask(mask.mask(text))).toBe(mask.mask(text));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -182,7 +183,7 @@ describe("for any secrets and any text", () => {
         const mask = createMask(named(values));
         expect(JSON.parse(mask.line(JSON.stringify({ text, n: 1 })))).toEqual({ text: mask.mask(text), n: 1 });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

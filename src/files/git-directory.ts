@@ -12,25 +12,26 @@ export interface GitDirectory {
   readonly isHarmless: boolean;
 }
 
-const maxConfigBytes = 64 * 1024;
+const maxConfigBytes = 256 * 1024;
 
 /** Undefined where there is none that can be read. `root`: the directory with `.git`. */
 export function readGitDirectory(root: string): GitDirectory | undefined {
   const marker = join(root, ".git");
   if (isDirectory(marker)) {
     // With a `commondir` the configuration lies elsewhere.
-    const config = readText(join(marker, "commondir")) === undefined ? readText(join(marker, "config")) : undefined;
+    const config =
+      readGitText(join(marker, "commondir")) === undefined ? readGitText(join(marker, "config")) : undefined;
     return { path: marker, head: headIn(marker), isHarmless: config !== undefined && isHarmlessConfig(config) };
   }
   // A linked worktree: its branch is told, but git is not asked with a configuration that lies elsewhere.
-  const [, link] = /^gitdir: (.+)\n?$/.exec(readText(marker) ?? "") ?? [];
+  const [, link] = /^gitdir: (.+)\n?$/.exec(readGitText(marker) ?? "") ?? [];
   if (link === undefined) return undefined;
   const path = isAbsolute(link) ? link : resolve(root, link);
   return { path, head: headIn(path), isHarmless: false };
 }
 
 function headIn(directory: string): string | undefined {
-  const text = readText(join(directory, "HEAD")) ?? "";
+  const text = readGitText(join(directory, "HEAD")) ?? "";
   const [, branch] = /^ref: refs\/heads\/([^\s\p{Cc}]+)\n?$/u.exec(text) ?? [];
   return branch ?? /^([0-9a-f]{12})[0-9a-f]{28,52}\n?$/.exec(text)?.[1];
 }
@@ -66,7 +67,7 @@ function isDirectory(path: string): boolean {
 }
 
 /** Undefined for what is no regular file, too long or unreadable. A pipe in its place does not block. */
-function readText(path: string): string | undefined {
+export function readGitText(path: string): string | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -1,11 +1,10 @@
 // The common git directory of a linked worktree: the one place outside of the project where git must write. The `.git`
 // file of the project names it, and a project must not choose a writable place: so that place must name the project too.
 
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { readGitText } from "./git-directory.js";
 import { isWithin } from "./paths/resolve-path.js";
-
-const maxPointerBytes = 8192;
 
 /**
  * What git must write outside of these roots, because some of them are linked worktrees. Looked up at this moment. All
@@ -28,26 +27,14 @@ export function stagedRepositories(roots: readonly string[]): string[] {
 export function commonGitDirectory(root: string): string | undefined {
   try {
     const marker = realpathSync.native(join(root, ".git"));
-    const own = readPointer(join(root, ".git"), /^gitdir: (.+?)\n*$/);
+    const own = /^gitdir: (.+?)\n*$/.exec(readGitText(join(root, ".git")) ?? "")?.[1];
     if (own === undefined) return undefined;
     const gitDirectory = realpathSync.native(resolve(root, own));
     const common = dirname(dirname(gitDirectory));
     if (join(common, "worktrees") !== dirname(gitDirectory)) return undefined;
-    const back = readPointer(join(gitDirectory, "gitdir"), /^(.+?)\n*$/);
+    const back = /^(.+?)\n*$/.exec(readGitText(join(gitDirectory, "gitdir")) ?? "")?.[1];
     return back !== undefined && realpathSync.native(resolve(gitDirectory, back)) === marker ? common : undefined;
   } catch {
     return undefined; // one of them leads nowhere
-  }
-}
-
-/** Not through a link, and not from a pipe, which would block. */
-function readPointer(path: string, pattern: RegExp): string | undefined {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const bytes = Buffer.alloc(maxPointerBytes);
-    if (!fstatSync(file).isFile()) return undefined;
-    return pattern.exec(bytes.toString("utf8", 0, readSync(file, bytes)))?.[1];
-  } finally {
-    closeSync(file);
   }
 }

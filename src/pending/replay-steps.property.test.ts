@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { Review, type Step } from "./review.test-kit.js";
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -24,13 +25,13 @@ const step: fc.Arbitrary<Step> = fc.record({
 it("J-18: ends with the bytes that a model of the plan predicts", async () => {
   const shape = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 });
   // `npm run fault:review` gives more.
-  const { REVIEW_RUNS: runs = "1000", REVIEW_SEED: seed = "" } = process.env;
+  const { REVIEW_RUNS: count = runs(1000), REVIEW_SEED: seed = "" } = process.env;
   await fc.assert(
     fc.asyncProperty(shape, fc.array(step, { maxLength: 14 }), async (files, steps) => {
       const review = await Review.open(files);
       for (const each of steps) await review.run(each);
       await review.finish();
     }),
-    { numRuns: Number(runs), ...(seed === "" ? {} : { seed: Number(seed) }) },
+    { numRuns: Number(count), ...(seed === "" ? {} : { seed: Number(seed) }) },
   );
 }, 600_000);

@@ -6,6 +6,7 @@ import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type AnyFrame, FakeOutput, tick } from "../../test/kit/outbox-rig.js";
+import { runs } from "../../test/kit/runs.js";
 import { silentLog } from "../base/log.js";
 import { type StreamEvent, type StreamRequest, zeroUsage } from "../provider/provider.js";
 import { openSession } from "../testing/open-session.js";
@@ -35,7 +36,7 @@ it("every accepted prompt has one result, in its place", async () => {
         for (const { status, agentInvoked } of check(frames, mayWait)) statuses.add(`${status} ${agentInvoked}`);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
   // What the law is about has happened at all.
   expect([...statuses].sort()).toEqual([

@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, transformSync } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accepted, type FakeScript, fakeAgent, said } from "../kit/client-rig.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
@@ -75,7 +75,7 @@ describe("docs/client.md", () => {
   it.for(examples)("example $title", async ({ agent, language, code, output }, { skip }) => {
     skip(language === "python" && !hasPython, "there is no python3");
     const file = join(home, language === "python" ? "example.py" : "example.mjs");
-    writeFileSync(file, code);
+    writeFileSync(file, language === "python" ? code : transformSync(code, { loader: "ts" }).code);
     const program = language === "python" ? "python3" : process.execPath;
     expect(await execute(program, [file], agent)).toEqual({ code: 0, stdout: output, stderr: "" });
   });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CreateAgentSessionOptions } from "../../src/sdk/session-options.js";
-import { compileExamples, namesInTables, pageExamples, readPage, runExample } from "../kit/page-examples.js";
+import { namesInTables, pageExamples, readPage, runExample } from "../kit/page-examples.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 import { projectRoot } from "../kit/run-galley.js";
 
@@ -46,9 +46,8 @@ describe("docs/sdk.md", () => {
     expect(await runExample(example, files)).toEqual({ code: 0, stdout: example.output, stderr: "" });
   });
 
-  it("has examples that compile", { timeout: 120_000 }, () => {
+  it("has examples, which typed-blocks.test.ts compiles", () => {
     expect(examples.length).toBeGreaterThan(7);
-    expect(compileExamples(examples)).toBe("");
   });
 
   it("begins with a session of at most ten lines", () => {

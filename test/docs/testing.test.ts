@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import * as testing from "../../src/testing/index.js";
-import { compileExamples, namesInTables, pageExamples, readPage, runExample } from "../kit/page-examples.js";
+import { namesInTables, pageExamples, readPage, runExample } from "../kit/page-examples.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 
 beforeAll(ensureBuilt, 150_000);
@@ -16,9 +16,8 @@ describe("docs/testing.md", () => {
     expect(outcome).toEqual({ code: 0, stdout: example.output, stderr: "" });
   });
 
-  it("has examples that compile", { timeout: 120_000 }, () => {
+  it("has examples, which typed-blocks.test.ts compiles", () => {
     expect(examples.length).toBeGreaterThan(6);
-    expect(compileExamples(examples)).toBe("");
   });
 
   it("names every export once, and no other", () => {

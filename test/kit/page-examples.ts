@@ -40,6 +40,9 @@ export async function runExample({ code }: PageExample, files: Record<string, st
 export function compileExamples(examples: readonly PageExample[]): string {
   const home = directoryWithGalley();
   writeFileSync(join(home, "package.json"), '{ "type": "module" }\n');
+  // The examples name libraries that their reader has installed.
+  for (const name of ["@sinclair", "typebox", "zod"])
+    symlinkSync(join(projectRoot, "node_modules", name), join(home, "node_modules", name));
   for (const [index, { code }] of examples.entries()) writeFileSync(join(home, `example-${index + 1}.ts`), code);
   const options = {
     compilerOptions: {

@@ -22,9 +22,21 @@ export function slowTests(root: string): string[] {
     known.set(file, found);
     return found;
   };
-  const below = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).map((name) => join("src", name));
-  const slow = below.filter((file) => file.endsWith(".test.ts") && (left.test(file) || startsPrograms(file)));
+  const slow = testsBelow(root, "src").filter((file) => left.test(file) || startsPrograms(file));
   return ["test/**", ...slow];
+}
+
+/** A test has one where it imports runs.ts. */
+export function testsWithoutLongForm(root: string): string[] {
+  const all = ["src", "test"].flatMap((folder) => testsBelow(root, folder));
+  return all.filter((file) => !readFileSync(join(root, file), "utf8").includes('/kit/runs.js";'));
+}
+
+function testsBelow(root: string, folder: string): string[] {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+  return names
+    .filter((name) => name.endsWith(".test.ts") && !name.includes("node_modules"))
+    .map((name) => join(folder, name));
 }
 
 /** The helpers of tests that a file imports. Code under test is given its programs, or is given none. */

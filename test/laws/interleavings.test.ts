@@ -10,6 +10,7 @@ import type { AgentMessage } from "../../src/protocol/messages.js";
 import type { StreamEvent } from "../../src/provider/provider.js";
 import { openSession } from "../../src/testing/open-session.js";
 import { type AnyTool, textResult } from "../../src/tools/tool.js";
+import { runs } from "../kit/runs.js";
 
 const zero = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const usage = { ...zero, totalTokens: 0, cost: { ...zero, total: 0 } };
@@ -28,7 +29,7 @@ const reply = fc.record({
   text: fc.boolean(),
 });
 
-describe("1,000 random interleavings", () => {
+describe("random interleavings", () => {
   it("close every pair, lose no message, deliver none twice", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -37,9 +38,9 @@ describe("1,000 random interleavings", () => {
         fc.infiniteStream(fc.integer({ min: 0, max: 6 })),
         scenario,
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
-  }, 60_000);
+  }, 300_000);
 });
 
 async function scenario(

@@ -6,6 +6,7 @@ import { pick, seeded } from "../../src/journal/faults/scene.test-kit.js";
 import { inversePlan } from "../../src/pending/inverse-plan.js";
 import { decodePlan, encodePlan, type PlannedChange } from "../../src/plans/plan.js";
 import { splitPlan } from "../../src/plans/split-plan.js";
+import { runs } from "../kit/runs.js";
 import { directory, type Entry, file, link, planBetween, type Tree, treeOf, typedProject } from "../kit/typed-trees.js";
 
 type Random = () => number;
@@ -41,7 +42,7 @@ describe("J-19: a plan with types", () => {
   for (const seed of [1, 2, 3, 4])
     it(`is applied as it says, and its undo restores everything (seed ${seed})`, async () => {
       const random = seeded(seed);
-      for (let round = 0; round < 12; round++) {
+      for (let round = 0; round < runs(12); round++) {
         const project = typedProject();
         const [before, after] = [randomTree(random), randomTree(random)];
         project.make(before);
@@ -72,7 +73,7 @@ describe("J-19: a plan with types", () => {
   for (const seed of [5, 6, 7])
     it(`can be decided in parts: what is chosen, then the rest (seed ${seed})`, async () => {
       const random = seeded(seed);
-      for (let round = 0; round < 12; round++) {
+      for (let round = 0; round < runs(12); round++) {
         const [before, after] = [randomTree(random), randomTree(random)];
         for (const action of ["apply", "discard"] as const) {
           const project = typedProject();

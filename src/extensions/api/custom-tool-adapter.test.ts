@@ -92,17 +92,17 @@ describe("execute", () => {
         return { content: [{ type: "text" as const, text: `${++this.count}` }] };
       }
     }
-    let model = "one";
+    let model = { id: "one", provider: "acme" };
     const adapted = adapt(new Counter(), {
       get model() {
         return model;
       },
     });
     await adapted.execute("c1", {}, undefined, onUpdate, { cwd: "/" });
-    model = "two";
+    model = { id: "two", provider: "acme" };
     const second = await adapt(new Counter(), { model }).execute("c2", {}, undefined, onUpdate, { cwd: "/" });
     expect(second.content).toEqual([{ type: "text", text: "1" }]);
-    expect(contexts.map(({ toolCallId, model: seen }) => [toolCallId, seen])).toEqual([
+    expect(contexts.map(({ toolCallId, model: seen }) => [toolCallId, seen?.id])).toEqual([
       ["c1", "one"],
       ["c2", "two"],
     ]);

@@ -41,7 +41,7 @@ export interface ToolHost {
   readonly cwd: string;
   readonly sessionManager: ReadonlySession;
   readonly modelRegistry: ModelRegistryView;
-  readonly model: unknown;
+  readonly model: { readonly id: string; readonly provider: string } | undefined;
   readonly pending: { list(): readonly Readonly<PendingAction>[]; readonly hasPending: boolean };
   readonly settings?: { get(key: string): unknown };
   isIdle(): boolean;

@@ -2,12 +2,12 @@
 // configuration. Git runs or reads them at the user's next call, so they are protected like `.git/hooks`. The configuration
 // is read as text, within bounds; git is not started on it.
 
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { readGitText } from "../git-directory.js";
 import { commonGitDirectory } from "../git-worktree.js";
 import { isWithin } from "./resolve-path.js";
 
-const maxConfigBytes = 256 * 1024;
 const maxFiles = 32;
 
 /** Their value is one path. */
@@ -43,7 +43,7 @@ function namedIn(tree: string, { gitDirectory, home }: { gitDirectory: string; h
   const seen = new Set(waiting);
   for (let next = 0; next < waiting.length && next < maxFiles; next++) {
     const file = waiting[next] as string;
-    for (const { key, value } of settingsIn(readBounded(file) ?? "")) {
+    for (const { key, value } of settingsIn(readGitText(file) ?? "")) {
       const isInclude = key.startsWith("include");
       const base = isInclude ? dirname(file) : tree;
       if (paths.test(key)) {
@@ -107,19 +107,4 @@ function settingOf(text: string): string {
     else value += part.length === 2 ? (part[1] ?? "").replace(/[ntb]/, " ") : part;
   }
   return value.trim();
-}
-
-/** Undefined for a link, a pipe, and what is too long. */
-export function readBounded(path: string): string | undefined {
-  let file: number | undefined;
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const bytes = Buffer.alloc(maxConfigBytes + 1);
-    const length = fstatSync(file).isFile() ? readSync(file, bytes) : bytes.length;
-    return length > maxConfigBytes ? undefined : bytes.toString("utf8", 0, length);
-  } catch {
-    return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
 }

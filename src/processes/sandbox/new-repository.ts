@@ -3,7 +3,7 @@
 
 import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readBounded } from "../../files/paths/git-programs.js";
+import { readGitText } from "../../files/git-directory.js";
 
 /** What git writes for a new repository, a branch, a remote and a name. */
 const allowedSections = /^(?:user|branch|remote)$/i;
@@ -33,7 +33,7 @@ export function cleanNewRepository(path: string): string[] {
   remove("modules");
   remove("config.worktree");
   remove("commondir");
-  const config = readBounded(join(path, "config"));
+  const config = readGitText(join(path, "config"));
   if (config === undefined) remove("config");
   else {
     const cleaned = cleanConfig(config);

@@ -3,12 +3,12 @@
 
 import { lstatSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { readBounded } from "../../files/paths/git-programs.js";
+import { readGitText } from "../../files/git-directory.js";
 
 const startsProgram = /^\s*(?:x|exec)\s/;
 
 export function programLines(path: string): ReadonlySet<string> {
-  return new Set((readBounded(path) ?? "").split("\n").filter((line) => startsProgram.test(line)));
+  return new Set((readGitText(path) ?? "").split("\n").filter((line) => startsProgram.test(line)));
 }
 
 /** Takes such lines out but those that were there `before`. Whether there were any. */
@@ -19,7 +19,7 @@ export function takeProgramLines(path: string, before: ReadonlySet<string>): boo
     return true;
   }
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
-  const text = readBounded(path);
+  const text = readGitText(path);
   const lines = text?.split("\n") ?? [];
   const kept = lines.filter((line) => !startsProgram.test(line) || before.has(line));
   if (text !== undefined && kept.length === lines.length) return false;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { compileExpression } from "./expression.js";
 import { RuleMatcher, type SourceKey } from "./matcher.js";
 import type { StreamRule } from "./rule.js";
@@ -85,7 +86,7 @@ describe("text in pieces", () => {
         expect(names(watching, "text", cutAt(text, cuts))).toEqual(expected);
         expect(watching.warnings).toEqual([]);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 
@@ -110,7 +111,7 @@ describe("text in pieces", () => {
           expected.map(({ name }) => name).sort(),
         );
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import picomatch from "picomatch";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { isCostlyGlob } from "../../files/walk/glob-cost.js";
 import { compileGlob } from "./glob.js";
 
@@ -57,6 +58,6 @@ it.each([true, false])("matches what picomatch's own matcher does, with anyDepth
       const asOnDisk = [pattern, ...paths].filter((path) => !/\/(?:\/|$)/.test(path));
       for (const path of asOnDisk) expect([path, matches(path)]).toEqual([path, expected(path)]);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });

@@ -45,8 +45,6 @@ export async function surveyFiles(disk: BulkDisk, { root, cwd, showTest }: Surve
   };
 }
 
-const unseen = { kind: "file", identity: "" } as const;
-
 interface Looks {
   readonly root: Target;
   readonly paths: readonly string[];
@@ -65,13 +63,12 @@ async function lookAtAll(disk: BulkDisk, { root, paths, wanted, mayShow, signal 
     await slices.turn();
     for (const relativePath of some) {
       const isSeen = wanted?.has(relativePath) ?? true;
-      const stat = isSeen ? stats.next().value : unseen;
+      const stat = isSeen ? stats.next().value : ({ kind: "file", identity: "" } as const);
       if (stat?.kind !== "file") continue;
-      const { identity } = stat;
       const path = pathBelow(root.path, relativePath);
-      if (!mayShow(path, identity)) continue;
+      if (!mayShow(path, stat.identity)) continue;
       const displayPath = shownBelow(root.displayPath, relativePath);
-      found.push({ path, displayPath, kind: "file", identity, isSeen });
+      found.push({ path, displayPath, kind: "file", identity: stat.identity, isSeen });
     }
   }
   return found;

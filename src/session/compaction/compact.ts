@@ -71,11 +71,7 @@ async function summarizeCut(
   caller: SummaryCaller,
 ): Promise<string | FailedReply> {
   const { customInstructions, additionalContext, instruction, settings } = request;
-  const instructions = {
-    ...(customInstructions === undefined ? {} : { customInstructions }),
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(additionalContext === undefined ? {} : { additionalContext }),
-  };
+  const instructions = { customInstructions, instruction, additionalContext };
   const history = await summarize(
     {
       kind: "history",

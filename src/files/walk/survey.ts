@@ -95,9 +95,8 @@ async function notIgnored(
   const kept: string[] = [];
   let isCertain = true;
   let [directory, rulesHere]: [string | undefined, readonly IgnoreRules[] | "ignored"] = [undefined, rules];
-  for (const path of paths) {
-    const pause = slices.turn();
-    if (pause) await pause;
+  for (const [index, path] of paths.entries()) {
+    if (index % maxTogether === 0) await slices.turn();
     throwIfAborted(signal);
     if (root.length + path.length > maxPathLength) return undefined;
     const end = path.lastIndexOf("/");

@@ -19,10 +19,7 @@ export function defaultPromptIn(surroundings: () => string): (tools: readonly An
 }
 
 function defaultPrompt(surroundings: string, tools: readonly AnyTool[]): string {
-  // The tools themselves come with every request.
-  const hints = tools.flatMap(({ name, promptSnippet }) =>
-    promptSnippet ? [`- ${name}: ${oneLine(promptSnippet)}`] : [],
-  );
+  const names = tools.map((tool) => tool.name).join(", ") || "none";
   return [
     "You are galley, a coding agent. You work on the user's project through tools.",
     "",
@@ -32,7 +29,9 @@ function defaultPrompt(surroundings: string, tools: readonly AnyTool[]): string 
     "- Say plainly what you did, what not and what failed.",
     ...tools.flatMap(({ promptGuidelines = [] }) => promptGuidelines.map((rule) => `- ${oneLine(rule)}`)),
     "",
-    ...(hints.length > 0 ? ["Tools:", ...hints, ""] : []),
+    `Tools: ${names}`,
+    ...tools.flatMap(({ name, promptSnippet }) => (promptSnippet ? [`- ${name}: ${oneLine(promptSnippet)}`] : [])),
+    "",
     surroundings,
   ].join("\n");
 }

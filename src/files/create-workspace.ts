@@ -70,6 +70,16 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     permit,
   });
 
+  const readIf: Workspace["readIf"] = async (target, isWanted, { maxBytes = maxReadBytes, signal } = {}) => {
+    expectKind(target, "file");
+    const isTold = (bytes: Uint8Array) => isPrivateKey(bytes) || isWanted(bytes);
+    const bulk = await disk.inBulk(target);
+    const read = await bulk
+      .readIf(target.path, target.identity, { maxBytes, signal, isWanted: isTold })
+      .catch((error: unknown) => failed(target, error));
+    return read === "unwanted" ? undefined : allowed(target, read);
+  };
+
   return {
     cwd,
     resolve,
@@ -148,20 +158,6 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
   function resolve(input: string, intent: "write"): Promise<WriteTarget>;
   function resolve(input: string, intent: Intent): Promise<Target | WriteTarget> {
     return intent === "write" ? writing.resolve(input) : resolveRead(input);
-  }
-
-  async function readIf(
-    target: Target,
-    isWanted: (bytes: Uint8Array) => boolean,
-    { maxBytes = maxReadBytes, signal }: { maxBytes?: number; signal?: AbortSignal | undefined } = {},
-  ): Promise<DiskRead | undefined> {
-    expectKind(target, "file");
-    const isTold = (bytes: Uint8Array) => isPrivateKey(bytes) || isWanted(bytes);
-    const bulk = await disk.inBulk(target);
-    const read = await bulk
-      .readIf(target.path, target.identity, { maxBytes, signal, isWanted: isTold })
-      .catch((error: unknown) => failed(target, error));
-    return read === "unwanted" ? undefined : allowed(target, read);
   }
 
   async function resolveRead(input: string, { isAtOnce = false } = {}): Promise<Target> {

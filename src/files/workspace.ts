@@ -11,7 +11,7 @@ export interface Target {
   /** For people and models: relative to `cwd` with `/` where it lies below it, control characters escaped. */
   readonly displayPath: string;
   readonly kind: "file" | "directory";
-  /** What was checked (device and inode); opening anything else is an error. */
+  /** What was checked (device and inode); opening anything else is an error. Empty where only the name is known. */
   readonly identity: string;
 }
 

@@ -29,12 +29,7 @@ export function classify(clues: Clues): ProviderFailure {
   const { waitMs, quota } = clues.details ?? {};
   // With the quota of a day used up, services still name a wait of seconds.
   const retryAfterMs = quota === "day" ? undefined : (waitMs ?? clues.retryAfterMs);
-  return {
-    kind: kindOf(clues),
-    ...(clues.status === undefined ? {} : { status: clues.status }),
-    ...(code === undefined ? {} : { code }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
+  return { kind: kindOf(clues), status: clues.status, code, retryAfterMs };
 }
 
 /** A refusal by status; `body` is what could be read of the answer. */

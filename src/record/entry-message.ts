@@ -14,17 +14,7 @@ export function messageOfEntry(entry: SessionEntry): AgentMessage | undefined {
     }
     case "custom_message": {
       const { customType, content, display, details, attribution } = entry;
-      return checkMessage(
-        {
-          role: "custom",
-          customType,
-          content,
-          display,
-          details,
-          attribution,
-        },
-        timeOf(entry),
-      );
+      return checkMessage({ role: "custom", customType, content, display, details, attribution }, timeOf(entry));
     }
     case "branch_summary":
       return checkMessage({ role: "branchSummary", summary: entry.summary, fromId: entry.fromId }, timeOf(entry));

@@ -55,7 +55,7 @@ export class Outbox {
   readonly #output: FrameOutput;
   readonly #features: Features;
   readonly #clock: Clock;
-  readonly #budget: number;
+  #budget: number;
   readonly #windowMs: number;
   readonly #mask: () => TextMask | undefined;
   #queue: Item[] = [];
@@ -63,7 +63,6 @@ export class Outbox {
   #isScheduled = false;
   #isBlocked = false;
   #isBroken = false;
-  #isReleased = false;
   #waiters: (() => void)[] = [];
   /** Called when the stream takes more, or breaks. */
   #flushers: (() => void)[] = [];
@@ -122,13 +121,13 @@ export class Outbox {
 
   /** Resolves when less than the budget waits. */
   drained(): Promise<void> {
-    if (!this.isOverBudget || this.#isReleased) return Promise.resolve();
+    if (!this.isOverBudget) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
   /** The session is being closed: what is still told of it is little, and must not wait for a host that does not read. */
   release(): void {
-    this.#isReleased = true;
+    this.#budget = Number.POSITIVE_INFINITY;
     this.#wake();
   }
 
@@ -325,11 +324,7 @@ export class Outbox {
 function textOf(item: Item, mask: TextMask | undefined): string {
   if (item.kind === "plain") return item.text;
   const { event, deltas, stub, messageId, mayBeCut } = item;
-  const text = encodeUpdate(event, deltas?.join(""), {
-    stub,
-    messageId,
-    mask,
-  });
+  const text = encodeUpdate(event, deltas?.join(""), { stub, messageId, mask });
   return mayBeCut && isBeyondHosts(text) ? encodeSafely(tooLarge(event)) : text;
 }
 

@@ -42,8 +42,6 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
   let isLearned = false;
   let git: string | undefined;
   let shell: string | undefined;
-  let latest: { lines: string; text: string } | undefined;
-  const places = { root: printable(project.repositoryRoot ?? project.writableRoot), cwd: printable(cwd) };
   const lines = () => {
     shell ??= shellOf(options);
     return [
@@ -51,14 +49,11 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
       `Platform: ${process.platform} ${process.arch}${shell === "" ? "" : `, shell ${shell}`}`,
       ...(git === undefined ? [] : [`Git: ${git}`]),
       `${sandboxText(options.sandbox.state)} ${stagingText(options)}`,
-    ].join("\n");
+    ];
   };
   return {
-    text() {
-      const now = lines(); // asked for with every model call
-      if (latest?.lines !== now) latest = { lines: now, text: fitted(now, places) };
-      return latest.text;
-    },
+    text: () =>
+      fitted(lines(), { root: printable(project.repositoryRoot ?? project.writableRoot), cwd: printable(cwd) }),
     learn() {
       if (isLearned) return undefined;
       learning ??= askGit(project.repositoryRoot, processes, clock).then((found) => {
@@ -113,11 +108,11 @@ function shellOf({ processes, path, project, settings }: SurroundingsOptions): s
 }
 
 /** Long paths lose their middle: the bound holds for every directory. */
-function fitted(lines: string, { root, cwd }: { root: string; cwd: string }): string {
+function fitted(lines: readonly string[], { root, cwd }: { root: string; cwd: string }): string {
   const build = (room: number) => {
     const at = `Working directory: ${shortened(cwd, room)}`;
     return [
-      lines,
+      ...lines,
       ...(root === cwd ? [`${at}, the project root`] : [at, `Project root: ${shortened(root, room)}`]),
     ].join("\n");
   };

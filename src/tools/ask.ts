@@ -61,7 +61,7 @@ export function createAsk({ dialogs, timeoutMs }: AskOptions): AgentTool<AskPara
   return {
     name: "ask",
     label: "Ask",
-    description: "Ask the user to choose, where the answer changes what you do next.",
+    description: "Ask the user to choose, where it changes what you do next.",
     parameters,
     approval: "read",
     // Two dialogs at once would lie on top of each other.

@@ -63,7 +63,7 @@ export function createAstEdit(deps: AstEditDeps): AgentTool<AstEditParams> {
   return {
     name: "ast_edit",
     label: "AST Edit",
-    description: "Preview a rewrite of code by structure (ast-grep patterns). Staged, not written: see resolve.",
+    description: "Preview a code rewrite by structure (ast-grep patterns). Staged, not written: see resolve.",
     parameters,
     approval: "write",
     deferrable: true,

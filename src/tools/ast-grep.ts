@@ -75,7 +75,6 @@ export function createAstGrep(
           pats,
           language,
           sel,
-          sieve,
           signal,
           onProgress: (filesSearched) => onUpdate(progress(filesSearched, files.length, report.matchCount)),
         });

@@ -56,7 +56,7 @@ export interface BashSettings {
   readonly maxTimeoutSeconds?: number | undefined;
 }
 
-const description = "Run a shell command. Gives stdout and stderr; of a long output, its end.";
+const description = "Run a shell command. Gives stdout and stderr, the end of a long output.";
 const backgroundText = "Background processes end with the command: start a server and use it in one command.";
 
 export function createBash(deps: BashDeps): AgentTool<BashParams> {

@@ -52,7 +52,7 @@ export function createEdit(deps: EditDeps): AgentTool<EditParams> {
   return {
     name: "edit",
     label: "Edit",
-    description: "Replace exact text in files, in order. If one edit fails, no file is changed.",
+    description: "Replace exact text in files, in order. If one fails, nothing is changed.",
     parameters,
     approval: "write",
     prepareArguments,

@@ -19,7 +19,7 @@ const defaultTimeoutMs = 30_000;
 const parameters = {
   type: "object",
   properties: {
-    pattern: { type: "string", description: "e.g. *.ts (any depth) or src/**/test" },
+    pattern: { type: "string", description: "e.g. *.ts (any depth), src/**/test" },
     hidden: { type: "boolean", description: "Dot names too (true)" },
     limit: { type: "number", description: "Most results (1000)" },
   },

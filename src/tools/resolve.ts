@@ -26,7 +26,7 @@ export function createResolve(decide: DecidePending): AgentTool<ResolveToolParam
     name: "resolve",
     label: "Resolve",
     description:
-      "Decide about a preview: apply persists its pending changes, discard rejects them. Give the reason for your choice. Fails when nothing is pending.",
+      "Decide about a preview: apply persists its pending changes, discard rejects them. Fails when nothing is pending.",
     parameters,
     hidden: true,
     strict: true,

@@ -90,7 +90,7 @@ export function createTodoWrite({ store, storage }: TodoWriteOptions): AgentTool
   return {
     name: "todo_write",
     label: "Todo",
-    description: "Keep a task list in phases. One task is in_progress; complete it once it is done.",
+    description: "Keep a task list in phases. One task is in_progress; complete it once done.",
     parameters,
     published: shown(parameters),
     concurrency: "exclusive",

@@ -45,8 +45,6 @@ export async function surveyFiles(disk: BulkDisk, { root, cwd, showTest }: Surve
   };
 }
 
-const unseen = { kind: "file", identity: "" } as const;
-
 interface Looks {
   readonly root: Target;
   readonly paths: readonly string[];
@@ -65,13 +63,12 @@ async function lookAtAll(disk: BulkDisk, { root, paths, wanted, mayShow, signal 
     await slices.turn();
     for (const relativePath of some) {
       const isSeen = wanted?.has(relativePath) ?? true;
-      const stat = isSeen ? stats.next().value : unseen;
+      const stat = isSeen ? stats.next().value : ({ kind: "file", identity: "" } as const);
       if (stat?.kind !== "file") continue;
-      const { identity } = stat;
       const path = pathBelow(root.path, relativePath);
-      if (!mayShow(path, identity)) continue;
+      if (!mayShow(path, stat.identity)) continue;
       const displayPath = shownBelow(root.displayPath, relativePath);
-      found.push({ path, displayPath, kind: "file", identity, isSeen });
+      found.push({ path, displayPath, kind: "file", identity: stat.identity, isSeen });
     }
   }
   return found;
@@ -98,9 +95,8 @@ async function notIgnored(
   const kept: string[] = [];
   let isCertain = true;
   let [directory, rulesHere]: [string | undefined, readonly IgnoreRules[] | "ignored"] = [undefined, rules];
-  for (const path of paths) {
-    const pause = slices.turn();
-    if (pause) await pause;
+  for (const [index, path] of paths.entries()) {
+    if (index % maxTogether === 0) await slices.turn();
     throwIfAborted(signal);
     if (root.length + path.length > maxPathLength) return undefined;
     const end = path.lastIndexOf("/");

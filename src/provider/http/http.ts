@@ -212,11 +212,8 @@ async function read(answer: IncomingMessage, clock: Clock): Promise<PostResult> 
 
 async function refusal(answer: IncomingMessage, clock: Clock): Promise<Problem> {
   const waitMs = retryDelayMs(answer.statusCode ?? 0, answer.headers, clock.now());
-  return problemOfResponse({
-    status: answer.statusCode ?? 0,
-    body: await readHead(answer, { mayBeCut: true }),
-    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-  });
+  const body = await readHead(answer, { mayBeCut: true });
+  return problemOfResponse({ status: answer.statusCode ?? 0, body, retryAfterMs: waitMs });
 }
 
 /** What calls itself JSON and begins like it is an answer in one piece, mostly an error; the rest are streams. */

@@ -42,25 +42,20 @@ export class LineSplitter {
   /** What stands behind the last LF. */
   rest(): Line & { bytes: number } {
     const bytes = this.#bytes;
-    return bytes === 0 ? { text: undefined, number: this.#number, bytes } : { ...this.#finish(noBytes), bytes };
+    return bytes === 0 ? { text: undefined, number: this.#number, bytes } : { ...this.#finish(Buffer.alloc(0)), bytes };
   }
 
   /** Whole lines with an LF between them. One call decodes all: a call for each costs more than its bytes. */
   #takeLines(bytes: Buffer, take: (line: Line) => void): void {
-    let start = 0;
-    if (bytes.length > this.#maxBytes || !isUtf8(bytes)) {
-      for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-        take(this.#finish(bytes.subarray(start, end)));
-        start = end + 1;
-      }
-      return take(this.#finish(bytes.subarray(start)));
+    if (bytes.length <= this.#maxBytes && isUtf8(bytes)) {
+      for (const text of bytes.toString("utf8").split("\n")) take({ text, number: this.#number++ });
+      return;
     }
-    const text = bytes.toString("utf8");
-    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
-      take({ text: text.slice(start, end), number: this.#number++ });
-      start = end + 1;
+    for (let start = 0, end = 0; start <= bytes.length; start = end + 1) {
+      end = bytes.indexOf(LF, start);
+      if (end === -1) end = bytes.length;
+      take(this.#finish(bytes.subarray(start, end)));
     }
-    take({ text: text.slice(start), number: this.#number++ });
   }
 
   #keep(piece: Buffer): void {
@@ -86,5 +81,3 @@ export class LineSplitter {
     };
   }
 }
-
-const noBytes = Buffer.alloc(0);

@@ -71,11 +71,7 @@ async function summarizeCut(
   caller: SummaryCaller,
 ): Promise<string | FailedReply> {
   const { customInstructions, additionalContext, instruction, settings } = request;
-  const instructions = {
-    customInstructions,
-    instruction,
-    additionalContext,
-  };
+  const instructions = { customInstructions, instruction, additionalContext };
   const history = await summarize(
     {
       kind: "history",

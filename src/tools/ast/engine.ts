@@ -72,14 +72,7 @@ export interface AstEngineDeps {
 export async function runAstEdit(deps: AstEngineDeps, request: AstEditRequest): Promise<AstEditOutcome> {
   const { path, glob, lang, selector: sel, dryRun = true, maxReplacements: limit, failOnParseError, signal } = request;
   const maxFiles = limitOf(request.maxFiles) ?? deps.maxFiles;
-  const params = {
-    ops: opsOf(request),
-    ...(path === undefined ? {} : { paths: typeof path === "string" ? [path] : [...path] }),
-    ...(glob === undefined ? {} : { glob }),
-    ...(lang === undefined ? {} : { lang }),
-    ...(sel === undefined ? {} : { sel }),
-    ...(limit === undefined ? {} : { limit }),
-  };
+  const params = { ops: opsOf(request), paths: typeof path === "string" ? [path] : path, glob, lang, sel, limit };
   const found = await planFor({ ...deps, maxFiles }, params, { signal, onUpdate: () => {} });
   const { files, totalReplacements, filesSearched, limitReached, issues } = found.plan;
   if (failOnParseError && issues.length > 0) throw toolFailure(issueBlock(issues).join("\n"));

@@ -65,16 +65,14 @@ export async function findFiles(workspace: Workspace, parsers: Parsers, request:
 export async function withoutOtherNames(
   workspace: Workspace,
   files: readonly SearchFile[],
-  sieve: Prefilter | undefined,
 ): Promise<{ files: readonly SearchFile[]; otherNames: ReadonlyMap<string, readonly Target[]> }> {
   const first = new Map<string, Target>();
   const otherNames = new Map<string, Target[]>();
   const left: SearchFile[] = [];
   for (const file of files) {
     const { target } = file;
-    const isLeftAlone = sieve?.lacks(target.path);
-    const known = isLeftAlone ? undefined : first.get(target.identity);
-    if (!known && !isLeftAlone) first.set(target.identity, target);
+    const known = target.identity === "" ? undefined : first.get(target.identity);
+    if (!known) first.set(target.identity, target);
     if (known && (await isSameFile(workspace, known, target)))
       otherNames.set(known.path, [...(otherNames.get(known.path) ?? []), target]);
     else left.push(file);

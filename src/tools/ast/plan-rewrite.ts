@@ -75,7 +75,7 @@ async function planWith(
   const { glob, lang, sel } = params;
   const { language, ...found } = await findFiles(workspace, parsers, { paths, glob, lang, sieve, signal });
   const isNameable = ({ target }: { target: Target }) => !/\p{Cc}/u.test(target.path); // other names are never written
-  const { files, otherNames } = await withoutOtherNames(workspace, found.files.filter(isNameable), sieve);
+  const { files, otherNames } = await withoutOtherNames(workspace, found.files.filter(isNameable));
   if (files.length === 0 && !language)
     throw toolFailure("`lang` is required for ast_edit when no files match path/glob");
 
@@ -84,7 +84,6 @@ async function planWith(
     ops,
     language,
     sel,
-    sieve,
     maxReplacements,
     maxFiles,
     signal,

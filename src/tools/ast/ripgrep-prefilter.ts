@@ -1,5 +1,5 @@
 // ripgrep's part in a search through whole directories: it lists the files and says which of them cannot match, so that
-// they need not be opened. It only saves time: if it fails, the directory is walked and every file is read.
+// they are not even looked at. It only saves time: if it fails, the directory is walked and every file is read.
 
 import { linkAbort, throwIfAborted } from "../../base/abort.js";
 import type { Target, Workspace } from "../../files/workspace.js";
@@ -11,10 +11,11 @@ import { literalsIn } from "./literals.js";
 const maxPaths = 100_000;
 
 export interface Prefilter {
-  /** The files that a walk would give; undefined where only a walk can tell. */
+  /**
+   * The files that a walk would give; undefined where only a walk can tell. One without the words that a match must
+   * contain comes without its identity.
+   */
   list(directory: Target, accepts: (path: string) => boolean): Promise<readonly Target[] | undefined>;
-  /** The file has none of the words that a match must contain. */
-  lacks(path: string): boolean;
   /** No more questions will come. */
   end(): void;
 }
@@ -34,10 +35,8 @@ export function createPrefilter(
   const endings = languageNamed(lang)?.extensions ?? fileEndings();
   const words = pats.map((pat) => longest(literalsIn({ pat, sel }).map(({ word }) => word)));
   const isOpen = words.length === 0 || words.includes(""); // a pattern can match without any certain word
-  const lacking = new Set<string>();
   const stop = linkAbort(signal);
   return {
-    lacks: (path) => lacking.has(path),
     async list(directory, include) {
       const survey = await deps.workspace.survey(directory);
       if (!survey) return undefined;
@@ -52,7 +51,6 @@ export function createPrefilter(
       const paths = await pathsWith("--files", "--threads=1");
       const files = paths && (await survey.pick(paths, { include, wanted, signal }));
       throwIfAborted(signal);
-      for (const { path, isSeen } of files ?? []) if (!isSeen) lacking.add(path);
       return files;
     },
     end() {

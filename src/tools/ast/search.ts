@@ -18,7 +18,6 @@ import type { Language } from "./languages.js";
 import { literalsIn } from "./literals.js";
 import type { Parsers } from "./parsers.js";
 import { compilePattern } from "./pattern.js";
-import type { Prefilter } from "./ripgrep-prefilter.js";
 
 /** Read ahead: enough to keep one parser busy while the other takes its time for a large file, which comes first. */
 const maxHeldFiles = 500;
@@ -33,7 +32,6 @@ export interface SearchRequest {
   sel?: string | undefined;
   /** Languages in which patterns are compiled even if no file has them. */
   language?: Language | undefined;
-  sieve?: Prefilter | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: (filesSearched: number) => void;
 }
@@ -53,7 +51,7 @@ export interface Search {
 }
 
 export async function prepareSearch(workspace: Workspace, parsers: Parsers, request: SearchRequest): Promise<Search> {
-  const { files, sieve, onProgress } = request;
+  const { files, onProgress } = request;
   const { patterns, issues } = await compileAll(parsers, request);
   let filesSearched = 0;
   const pass = (count: number) => {
@@ -69,8 +67,8 @@ export async function prepareSearch(workspace: Workspace, parsers: Parsers, requ
       setMaxListeners(0, abort.signal);
       const begin = (file: SearchFile) =>
         beginFile(workspace, parsers, { file, patterns: patterns.get(file.language) ?? [], signal: abort.signal });
-      // The others are only counted.
-      const wanted = [...files.entries()].filter(([, { target }]) => !sieve?.lacks(target.path));
+      // Of which only the names are known, those lack the words: they are counted.
+      const wanted = [...files.entries()].filter(([, { target }]) => target.identity !== "");
       const places = wanted.values();
       try {
         const results = inOrder(

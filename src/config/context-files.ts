@@ -84,13 +84,11 @@ function candidates(options: ContextFileOptions): Candidate[] {
   const within = repositoryRoot ?? directories.at(-1);
   return [
     ...users.flatMap((root) => fileNames.map((name) => ({ path: join(root.path, name), source: "user" as const }))),
-    ...directories.toReversed().flatMap((directory) =>
-      fileNames.map((name) => ({
-        path: join(directory, name),
-        source: "project" as const,
-        within,
-      })),
-    ),
+    ...directories
+      .toReversed()
+      .flatMap((directory) =>
+        fileNames.map((name) => ({ path: join(directory, name), source: "project" as const, within })),
+      ),
   ];
 }
 

@@ -185,20 +185,7 @@ function beginRecord(
 function storedOp(op: PreparedOp): StoredOp {
   const { kind, path, from, shownPath, before, after, beforeMode, staged, backup } = op;
   const { type, beforeType, afterMode } = op;
-  return {
-    kind,
-    path,
-    from,
-    shownPath,
-    before,
-    after,
-    type,
-    beforeType,
-    beforeMode,
-    afterMode,
-    staged,
-    backup,
-  };
+  return { kind, path, from, shownPath, before, after, type, beforeType, beforeMode, afterMode, staged, backup };
 }
 
 function isTyped({ type, beforeType }: StoredOp): boolean {

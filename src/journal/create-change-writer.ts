@@ -119,11 +119,7 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
     const settles = settledBy(applying);
     const owner = { session: session.owner, ...settles };
     const ops = planned.map((change) => opOf(change, { isFromCommand: applying.fromCommand?.has(change.path) }));
-    const more = {
-      undoes,
-      kind,
-      ...(applying.fromCommand?.size ? { fromCommand } : {}),
-    };
+    const more = { undoes, kind, ...(applying.fromCommand?.size ? { fromCommand } : {}) };
     const set = { label, sourceToolName, by, reason, owner, ...more, run, ops };
     const { txid, hardlinkBroken } = await changes.apply(set, (outcome) => settle(outcome, session, set));
     return { changeId: changeIdOf(txid), hardlinkBroken };

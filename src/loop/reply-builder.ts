@@ -214,13 +214,7 @@ function shownCall(draft: DraftCall, whole: { value: unknown } | undefined, mask
 }
 
 function callOf({ id, name, shown, thoughtSignature }: DraftCall, args = parsePartialObject(shown)): ToolCall {
-  return {
-    type: "toolCall",
-    id,
-    name,
-    arguments: args,
-    thoughtSignature,
-  };
+  return { type: "toolCall", id, name, arguments: args, thoughtSignature };
 }
 
 function outOfOrder(type: string, contentIndex: number): GalleyError {

@@ -43,13 +43,7 @@ export function refuseCalls(run: Run, calls: readonly FinishedCall[], text: stri
 
 export function startCall(run: CallRun, call: ToolCall): void {
   const { id, name, arguments: args, intent } = call;
-  run.emit({
-    type: "tool_execution_start",
-    toolCallId: id,
-    toolName: name,
-    args,
-    intent,
-  });
+  run.emit({ type: "tool_execution_start", toolCallId: id, toolName: name, args, intent });
 }
 
 /** Announces the end and makes the message; the scheduler decides when it is delivered. */

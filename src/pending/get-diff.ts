@@ -70,12 +70,7 @@ function plannedFiles({ store }: PendingActions, id: string): Shown {
   const { plan } = work;
   const files = plan.changes
     .filter((change) => !isGrouped(plan, change))
-    .map((change) => ({
-      path: change.stamp.path,
-      kind: change.kind,
-      to: change.to,
-      change,
-    }));
+    .map((change) => ({ path: change.stamp.path, kind: change.kind, to: change.to, change }));
   return { files, what: "pending action", revision: action.revision, git: gitSummary(plan) };
 }
 

@@ -133,10 +133,7 @@ export function appliedEntries(
   });
   const below = alsoApplied.map((id) => ({ id, reason: neededBy(pendingId) }));
   const ended = [...below, ...(isPart ? [] : [{ id: pendingId, reason }])].map(
-    (end): AppliedEntry => ({
-      ...end,
-      entry: settledEntry({ ...end, outcome: "applied", by, changeId }),
-    }),
+    (end): AppliedEntry => ({ ...end, entry: settledEntry({ ...end, outcome: "applied", by, changeId }) }),
   );
   return [...taken, ...ended].filter(({ id, step }) =>
     open.some((pushed) => pushed.id === id && (!step || revisionOf(pushed) < step.revision)),

@@ -169,12 +169,7 @@ export const SessionEvent = Type.Union([
     used: Type.Number(),
   }),
   /** The session file cannot be written, and the conversation goes on in another, under another id. */
-  Type.Object({
-    type: Type.Literal("session_moved"),
-    from: Type.String(),
-    to: Type.String(),
-    reason: Type.String(),
-  }),
+  Type.Object({ type: Type.Literal("session_moved"), from: Type.String(), to: Type.String(), reason: Type.String() }),
   Type.Object({ type: Type.Literal("ttsr_triggered"), rules: Type.Array(TriggeredRule) }),
   Type.Object({
     type: Type.Literal("todo_reminder"),

@@ -62,14 +62,7 @@ export async function storedLine(entry: SessionEntry, sinks: StoredFormSinks, ma
   const { type, id, parentId, timestamp } = entry;
   const whole = jsonOf(plain);
   const artifactId = whole === undefined ? undefined : await sinks.saveText(whole);
-  const bare = {
-    type,
-    id,
-    parentId,
-    timestamp,
-    notice: cutNotice,
-    artifactId,
-  };
+  const bare = { type, id, parentId, timestamp, notice: cutNotice, artifactId };
   return Buffer.from(asLine(JSON.stringify(bare)));
 }
 

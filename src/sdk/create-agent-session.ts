@@ -67,11 +67,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const access = createToolAccess({ ...environment, permit }, options);
   const models = await findSessionModels(options, environment);
   const mode = new SessionAccess(environment.settings, options);
-  const confined = createConfinement(options, {
-    environment,
-    access: mode,
-    askHost: options.askHost,
-  });
+  const confined = createConfinement(options, { environment, access: mode, askHost: options.askHost });
   const { sandbox } = confined;
   const prompt = await createSystemPrompt(options, environment, { ...access, mode, sandbox });
   const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));

@@ -219,10 +219,7 @@ function initialModel(
   preferences: { usual: ModelChoice | undefined; scope: readonly ModelChoice[] },
 ): InitialModel {
   if (model) return { model };
-  const requested = {
-    provider,
-    model: modelPattern,
-  };
+  const requested = { provider, model: modelPattern };
   return chooseInitialModel(registry, requested, preferences);
 }
 

@@ -164,11 +164,7 @@ function navigate(
     const newLeafId = session.current.record.tree.leafId;
     const told = { kind: "tree", newLeafId, oldLeafId, ...(summaryEntry ? { summaryEntry } : {}) } as const;
     await session.deps.extensions?.changed(told);
-    return {
-      editorText,
-      cancelled: false,
-      ...(summaryEntry ? { summaryEntry } : {}),
-    };
+    return { editorText, cancelled: false, ...(summaryEntry ? { summaryEntry } : {}) };
   });
 }
 
@@ -245,10 +241,7 @@ async function takeNotes(
   const { customInstructions } = options;
   const { record } = session.current;
   const abandoned = leftBehind(record, target);
-  const notes = await session.compaction.summarizeBranch(abandoned, {
-    reserveTokens,
-    customInstructions,
-  });
+  const notes = await session.compaction.summarizeBranch(abandoned, { reserveTokens, customInstructions });
   const isCurrent = !session.driver.isStreaming && wordsIn(leftBehind(record, target)) === wordsIn(abandoned);
   if (isCurrent) return notes;
   if (notes) bill(session, notes.details.usage);

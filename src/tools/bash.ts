@@ -28,11 +28,7 @@ const parameters = {
     head: { ...lineCount, description: "First lines only" },
     tail: { ...lineCount, description: "Last lines only" },
     stage: { type: "boolean", description: "Preview its file changes" },
-    escalate: {
-      type: "string",
-      maxLength: 2000,
-      description: "Why it must run outside the sandbox; asks the user",
-    },
+    escalate: { type: "string", maxLength: 2000, description: "Why it must run outside the sandbox; asks the user" },
   },
   required: ["command"],
 } as const;

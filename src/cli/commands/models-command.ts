@@ -59,12 +59,7 @@ function readWords(words: readonly string[]): Asked {
       flags.add(word);
     } else rest.push(word);
   }
-  return {
-    search: rest.join(" ").toLowerCase(),
-    provider,
-    all: flags.has("--all"),
-    json: flags.has("--json"),
-  };
+  return { search: rest.join(" ").toLowerCase(), provider, all: flags.has("--all"), json: flags.has("--json") };
 }
 
 function splitValue(word: string): [string, string?] {

@@ -101,11 +101,7 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
         throw new GalleyError("invalid_argument", `Flag ${JSON.stringify(name)} needs a name and a type`);
       if (usual !== undefined && typeof usual !== type)
         throw new GalleyError("invalid_argument", `The default of flag "${name}" is not a ${type}`);
-      extension.flags.set(name, {
-        type,
-        default: usual,
-        description,
-      });
+      extension.flags.set(name, { type, default: usual, description });
     },
     getFlag: (name) => {
       const flag = extension.flags.get(name);

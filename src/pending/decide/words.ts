@@ -188,10 +188,7 @@ function rowsOf(outcome: Outcome, telling: Telling): Row[] {
 }
 
 export function writtenMembers({ changeId, hardlinkBroken }: Pick<Applied, "changeId" | "hardlinkBroken">) {
-  return {
-    changeId,
-    ...(hardlinkBroken?.length ? { hardlinkBroken } : {}),
-  };
+  return { changeId, ...(hardlinkBroken?.length ? { hardlinkBroken } : {}) };
 }
 
 function lineOf({ id, outcome, label, error }: Row): string {

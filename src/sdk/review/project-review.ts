@@ -102,12 +102,7 @@ function actionOf({ name, action, files, prompt, restsOn }: ListedAction): Revie
 
 function plannedFiles(plan: Plan | undefined): ShownFile[] {
   const shown = plan?.changes.filter((change) => !isGrouped(plan, change)) ?? [];
-  return shown.map((change) => ({
-    path: change.stamp.path,
-    kind: change.kind,
-    to: change.to,
-    change,
-  }));
+  return shown.map((change) => ({ path: change.stamp.path, kind: change.kind, to: change.to, change }));
 }
 
 async function allFiles(files: readonly ShownFile[]): Promise<DiffFile[]> {

@@ -19,11 +19,7 @@ export async function parseScope(text: string): Promise<Scope> {
   const name = parts?.[1] ?? parts?.[2];
   if (!parts || name === "text" || name === "thinking")
     throw new GalleyError("invalid_config", `has no scope '${text.slice(0, 80)}'`);
-  return {
-    kind: "tool",
-    name,
-    ...(parts[3] === undefined ? {} : { glob: await parseGlob(parts[3]) }),
-  };
+  return { kind: "tool", name, ...(parts[3] === undefined ? {} : { glob: await parseGlob(parts[3]) }) };
 }
 
 /** Throws for a glob that would cost too much. */

@@ -16,13 +16,7 @@ export function normalizeTodos(phases: readonly TodoPhaseInput[]): TodoPhase[] {
     name,
     tasks: tasks.map(({ content, status = "pending", notes, details }): TodoTask => {
       const id = taskIds[taskCount++] ?? "";
-      return {
-        id,
-        content,
-        status,
-        notes,
-        details,
-      };
+      return { id, content, status, notes, details };
     }),
   }));
 }

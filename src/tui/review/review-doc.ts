@@ -203,13 +203,7 @@ function itemsOf(
     const isWhole = file.kind !== "modify" || file.hunks.length === 0;
     const open = (hunk?: number) => {
       starts.push(items.length);
-      units.push({
-        index: units.length,
-        file: index,
-        hunk,
-        firstLine: lines,
-        endLine: lines,
-      });
+      units.push({ index: units.length, file: index, hunk, firstLine: lines, endLine: lines });
     };
     const close = () => {
       const unit = units.at(-1) as Unit;

@@ -16,6 +16,7 @@ export function helpText(): string {
   return `galley: a coding agent that previews, then applies
 
 Usage
+  galley [options] [@file...] [WORD...]       a conversation at the terminal; the words are its first prompt
   galley -p [options] [@file...] WORD...      one-shot run: the words are one prompt, the answer goes to stdout
   galley --mode json [options] WORD...        the same, every event as one JSON line
   galley --mode rpc [options]                 drive it from another program over stdin and stdout

@@ -53,13 +53,18 @@ describe("README", () => {
     return stdout.replace(/^loudly .*$/m, "loudly");
   }
 
-  it("the first command previews and writes nothing", async () => {
-    const command = /npm start -- (-p '[^\n]*')/.exec(blocks("sh").join(""))?.[1] ?? "";
+  it("the first command previews a rewrite that keeps the lines as they are, and writes nothing", async () => {
+    const [, words = ""] = /^npm ci && npm start -- (.*)$/m.exec(text) ?? [];
     const before = readFileSync(join(projectRoot, "examples/hello/greet.ts"), "utf8");
-    const { code, stdout, stderr } = await run("/bin/sh", ["-c", `node bin/galley.js ${command}`], { env });
+    const { code, stdout, stderr } = await run("/bin/sh", ["-c", `node ${galleyBin} ${words}`], {
+      env,
+      cwd: projectRoot,
+    });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Previewed 4 replacements in 2 files as pa_\d+\. Nothing is written yet\.$/m);
-    expect(stderr).toContain('\n+  logger.debug("greeting", name);\n');
+    expect(stdout).toMatch(/^Previewed 3 replacements in 2 files as pa_\d+\. Nothing is written yet\./);
+    const lines = stderr.split("\n");
+    expect(lines.filter((line) => /^-[^-]/.test(line))).toHaveLength(3);
+    expect(lines.filter((line) => /^\+[^+]/.test(line))).toHaveLength(3);
     expect(readFileSync(join(projectRoot, "examples/hello/greet.ts"), "utf8")).toBe(before);
   });
 

@@ -44,8 +44,7 @@ async function changes(app: TerminalApp): Promise<void> {
   app.notice("info", list.map(changeLine).join("\n"));
 }
 
-function changeLine({ id, label, at, by, files, state }: Change): string {
+function changeLine({ id, label, at, by, state }: Change): string {
   const sign = state === "undone" ? "↺ undone" : "✓";
-  const count = files.length > 1 ? ` · ${files.length} files` : "";
-  return `${sign} ${id} ${writtenOut(label)}${count} · by ${by} · ${ageText(Date.now() - at)}`;
+  return `${sign} ${id} ${writtenOut(label)} · by ${by} · ${ageText(Date.now() - at)}`;
 }

@@ -10,7 +10,7 @@ export function idsOnRecord({ tree, sessionId }: SessionRecord): {
   ids: ReadonlyMap<string, number>;
   hasOpen: boolean;
 } {
-  const { ids } = foldPending(tree.entries, sessionId);
+  const { ids } = foldPending(tree.custom, sessionId);
   // Most records have none, and then the path need not be walked.
   return { ids, hasOpen: ids.size > 0 && foldPending(tree.pathTo(), sessionId).open.length > 0 };
 }

@@ -25,6 +25,8 @@ export interface SessionContext {
   readonly prunedEntryIds: ReadonlySet<string>;
   /** The compaction that opens the messages, if there is one. */
   readonly compaction: CompactionEntry | undefined;
+  /** The entries that hold a result of the tool `todo_write`: the list comes back from the last good one. */
+  readonly todoEntries: readonly SessionEntry[];
   /** What it was made of, from the root: the same list as long as it only grows. */
   readonly path: readonly SessionEntry[];
   readonly warnings: readonly string[];
@@ -47,6 +49,7 @@ export class ContextBuilder implements SessionContext {
   isModelChosen = false;
   readonly injectedRules = new Set<string>();
   readonly prunedEntryIds = new Set<string>();
+  readonly todoEntries: SessionEntry[] = [];
   readonly path: SessionEntry[] = [];
   readonly warnings: string[] = [];
   readonly #models = new Map<string, string>();
@@ -103,6 +106,7 @@ export class ContextBuilder implements SessionContext {
     this.messages.push(message);
     this.entryIds.push(entry.id);
     if (message.role === "assistant" && message.model !== "") this.#lastReply = message;
+    if (message.role === "toolResult" && message.toolName === "todo_write") this.todoEntries.push(entry);
   }
 
   #noteModel(entry: ModelChangeEntry): void {

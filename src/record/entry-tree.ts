@@ -3,7 +3,7 @@
 
 import { GalleyError } from "../base/errors.js";
 import { isObject } from "../base/json.js";
-import type { SessionEntry, SessionHeader } from "../protocol/entries.js";
+import type { CustomEntry, SessionEntry, SessionHeader } from "../protocol/entries.js";
 
 export interface EntryNode {
   entry: SessionEntry;
@@ -24,6 +24,7 @@ export type NameSource = "auto" | "user";
 
 export class EntryTree {
   readonly #entries: SessionEntry[] = [];
+  readonly #custom: CustomEntry[] = [];
   readonly #indexById = new Map<string, number>();
   readonly #labels = new Map<string, string>();
   /** Built on first use. */
@@ -39,6 +40,11 @@ export class EntryTree {
   /** In the order in which they were appended. */
   get entries(): readonly SessionEntry[] {
     return this.#entries;
+  }
+
+  /** Those of type `custom`, in the same order: what is kept in them is found without a walk over the conversation. */
+  get custom(): readonly CustomEntry[] {
+    return this.#custom;
   }
 
   get leafId(): string | null {
@@ -85,9 +91,11 @@ export class EntryTree {
         // Its target may have been on a line that could not be read; then the leaf stays where it was.
         if (entry.targetId === null || this.has(entry.targetId)) this.#leafId = entry.targetId;
         return;
-      default:
-        this.#leafId = entry.id;
+      case "custom":
+        this.#custom.push(entry);
+        break;
     }
+    this.#leafId = entry.id;
   }
 
   /** In memory only: where there is a file, append a `leaf` entry instead. `null` puts the leaf before the first entry. */

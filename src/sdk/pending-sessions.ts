@@ -74,7 +74,7 @@ export async function listPendingSessions(location: PendingLocation): Promise<Pe
     for (const stored of (await readPending(record)).found) store.restore(stored);
     await markStaleActions(store, (seen) => plans.staleFiles(seen)).catch(() => {}); // then applying will report it
     const actions = await Promise.all(store.list().map((stored) => listed(stored, { store, record, session, root })));
-    const { ids } = foldPending(record.tree.entries, record.sessionId);
+    const { ids } = foldPending(record.tree.custom, record.sessionId);
     // A process that was killed may leave a plan that no entry names; beside damaged lines it may be what they named.
     const unnamed = record.warnings.length === 0 ? [] : planned.filter((id) => !ids.has(id));
     const damage = unnamed.length === 0 ? undefined : `the entries of ${unnamed.join(", ")} cannot be read`;

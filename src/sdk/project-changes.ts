@@ -43,7 +43,7 @@ async function settleElsewhere(
   if (!record) return true; // the session has no file: there is nothing to settle
   try {
     if (record.readOnly) return false;
-    const entries = appliedEntries(foldPending(record.tree.entries, record.sessionId).open, applied, change);
+    const entries = appliedEntries(foldPending(record.tree.custom, record.sessionId).open, applied, change);
     for (const { entry } of entries) record.append(entry);
     await record.sync();
     return record.persistError === undefined;

@@ -83,7 +83,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
   const models = createModels(deps, current);
   const driver = new RunDriver({ clock, log, events });
   const todos = new TodoTracker({ clock, emit, settings: () => session.settings.todos });
-  todos.restore(path());
+  todos.restore(current.record.context.todoEntries);
   const detached = new DetachedSessions(log);
   const pending: PendingActions = new PendingActions({
     clock,
@@ -124,7 +124,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
       const summary = deps.secrets?.mask(result.summary) ?? result.summary;
       const entry = current.record.append({ type: "compaction", ...result, summary });
       pending.compacted();
-      todos.compacted(path());
+      todos.compacted(current.record.context.todoEntries);
       return entry;
     },
     appendPrune: (entryIds) => void current.record.append({ type: "prune", entryIds }),

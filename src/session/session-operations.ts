@@ -222,7 +222,7 @@ function enter(session: SessionInternals, record: SessionRecord): void {
 /** The leaf is somewhere else now. */
 function restoreBehaviour({ rules, todos, current }: SessionInternals): void {
   rules.restore();
-  todos.restore(current.record.context.path);
+  todos.restore(current.record.context.todoEntries);
 }
 
 /** For an operation whose turn comes after the end of the session. */

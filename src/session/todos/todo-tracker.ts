@@ -42,7 +42,7 @@ export interface TodoReminder {
   readonly message: DeveloperMessage;
 }
 
-type Path = readonly { readonly type: string; readonly message?: unknown }[];
+type Entries = readonly { readonly type: string; readonly message?: unknown }[];
 
 export class TodoTracker {
   readonly #options: TodoTrackerOptions;
@@ -73,15 +73,15 @@ export class TodoTracker {
     return todoSummary(phases, errors);
   }
 
-  /** The session is another one now, or at another entry: `path` runs from the root to the leaf. */
-  restore(path: Path): void {
+  /** The session is another one now, or at another entry. `results`: those of the tool on its path. */
+  restore(results: Entries): void {
     this.#reminders = 0;
-    this.#take(lastPhases(path) ?? []);
+    this.#take(lastPhases(results) ?? []);
   }
 
   /** The conversation was summarised: the list is what the model made of it last, if it ever made one. */
-  compacted(path: Path): void {
-    const last = lastPhases(path);
+  compacted(results: Entries): void {
+    const last = lastPhases(results);
     if (last) this.#take(last);
   }
 
@@ -181,9 +181,9 @@ function endsWithQuestion({ content }: AssistantMessage): boolean {
   return last?.type === "text" && /[?？؟][\s"'”’»)\]*_`]*$/.test(last.text.slice(-200));
 }
 
-function lastPhases(path: Path): TodoPhase[] | undefined {
-  for (let index = path.length - 1; index >= 0; index--) {
-    const phases = phasesOf(path[index]?.message);
+function lastPhases(results: Entries): TodoPhase[] | undefined {
+  for (let index = results.length - 1; index >= 0; index--) {
+    const phases = phasesOf(results[index]?.message);
     if (phases) return phases;
   }
   return undefined;

@@ -40,7 +40,7 @@ describe("findKey", () => {
 
   it("can tell every key that was found, in this order", () => {
     const named = { ...everything, names: { auth: "authStorage", models: "models.json" } };
-    const told = (configured: string) => findKeys(named, "openai", configured).map(({ source }) => source);
+    const told = (configured: string) => [...findKeys(named, "openai", configured)].map(({ source }) => source);
     expect(told("!pass show key")).toEqual(["--api-key", "authStorage", "OPENAI_API_KEY", "models.json"]);
     expect(told("$MY_KEY")).toEqual(["--api-key", "authStorage", "OPENAI_API_KEY"]);
   });

@@ -33,24 +33,25 @@ const missing: Finding = { kind: "missing" };
 
 /** The first of `findKeys`. */
 export function findKey(sources: CredentialSources, provider: string, configured: string | undefined): Finding {
-  return findKeys(sources, provider, configured)[0] ?? missing;
+  return findKeys(sources, provider, configured).next().value ?? missing;
 }
 
 /** Run, credential file, environment, models file: the first that has something decides. */
-export function findKeys(sources: CredentialSources, provider: string, configured: string | undefined): FoundKey[] {
-  const { env, authFile, runtimeKeys, names = {} } = sources;
-  const candidates: [source: string, value: string | undefined][] = [
-    ["--api-key", runtimeKeys.get(provider)],
-    [names.auth ?? "auth.json", authFile.get(provider)],
-    ...(keyNames.get(provider) ?? []).map((name): [string, string | undefined] => [name, variable(env, name)]),
-  ];
-  const found = candidates.flatMap(([source, candidate]): FoundKey[] => {
-    const value = candidate?.trim();
-    return value ? [{ kind: "value", value, source }] : [];
-  });
+export function* findKeys(
+  { env, authFile, runtimeKeys, names = {} }: CredentialSources,
+  provider: string,
+  configured: string | undefined,
+): Generator<FoundKey, undefined> {
+  const given = runtimeKeys.get(provider)?.trim();
+  if (given) yield { kind: "value", value: given, source: "--api-key" };
+  const stored = authFile.get(provider)?.trim();
+  if (stored) yield { kind: "value", value: stored, source: names.auth ?? "auth.json" };
+  for (const name of keyNames.get(provider) ?? []) {
+    const value = variable(env, name)?.trim();
+    if (value) yield { kind: "value", value, source: name };
+  }
   const last = configured === undefined ? missing : findValue(configured, env);
-  if (last.kind === "missing") return found;
-  return [...found, { ...last, source: last.source ?? names.models ?? "models.yml" }];
+  if (last.kind !== "missing") yield { ...last, source: last.source ?? names.models ?? "models.yml" };
 }
 
 /** For a provider without a key. `name`: the variable to set, where one is known. */

@@ -41,19 +41,22 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
   let learning: Promise<void> | undefined;
   let isLearned = false;
   let git: string | undefined;
-  let shell: string | undefined;
-  const lines = () => {
-    shell ??= shellOf(options);
-    return [
-      `Date: ${dateAt(clock.now())}`,
-      `Platform: ${process.platform} ${process.arch}${shell === "" ? "" : `, shell ${shell}`}`,
-      ...(git === undefined ? [] : [`Git: ${git}`]),
-      `${sandboxText(options.sandbox.state)} ${stagingText(options)}`,
-    ];
+  let platform: string | undefined;
+  const facts = () => {
+    platform ??= platformText(options);
+    const repository = git === undefined ? "" : `Git: ${git}\n`;
+    return `Date: ${dateAt(clock.now())}\n${platform}\n${repository}${sandboxText(options.sandbox.state)} ${stagingText(options)}`;
   };
+  let latest: { readonly facts: string; readonly text: string } | undefined;
   return {
-    text: () =>
-      fitted(lines(), { root: printable(project.repositoryRoot ?? project.writableRoot), cwd: printable(cwd) }),
+    text() {
+      const now = facts();
+      if (latest?.facts !== now) {
+        const places = { root: printable(project.repositoryRoot ?? project.writableRoot), cwd: printable(cwd) };
+        latest = { facts: now, text: fitted(now, places) };
+      }
+      return latest.text;
+    },
     learn() {
       if (isLearned) return undefined;
       learning ??= askGit(project.repositoryRoot, processes, clock).then((found) => {
@@ -97,6 +100,11 @@ function dateAt(now: number): string {
   return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())}`;
 }
 
+function platformText(options: SurroundingsOptions): string {
+  const shell = shellOf(options);
+  return `Platform: ${process.platform} ${process.arch}${shell === "" ? "" : `, shell ${shell}`}`;
+}
+
 /** Empty where it is not known. */
 function shellOf({ processes, path, project, settings }: SurroundingsOptions): string {
   if (!processes) return "";
@@ -108,11 +116,11 @@ function shellOf({ processes, path, project, settings }: SurroundingsOptions): s
 }
 
 /** Long paths lose their middle: the bound holds for every directory. */
-function fitted(lines: readonly string[], { root, cwd }: { root: string; cwd: string }): string {
+function fitted(facts: string, { root, cwd }: { root: string; cwd: string }): string {
   const build = (room: number) => {
     const at = `Working directory: ${shortened(cwd, room)}`;
     return [
-      ...lines,
+      facts,
       ...(root === cwd ? [`${at}, the project root`] : [at, `Project root: ${shortened(root, room)}`]),
     ].join("\n");
   };

@@ -99,7 +99,7 @@ function sourcesOf(
   const sources: CredentialSources = { env, authFile, runtimeKeys: new Map(), runCommand: neverRun, names };
   const { apiKey, isKeyless } = file.providers.get(provider) ?? {};
   if (isKeyless) return [];
-  return findKeys(sources, provider, apiKey).map(({ source }) => ({ provider, source }));
+  return [...findKeys(sources, provider, apiKey)].map(({ source }) => ({ provider, source }));
 }
 
 function neverRun(): Promise<never> {

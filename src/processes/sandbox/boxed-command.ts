@@ -22,10 +22,13 @@ export interface BoxedStart {
   cleanUp(): readonly string[];
 }
 
+/** To what the helper itself says on the descriptor first, up to an empty line. */
+type Answer = (said: string) => string;
+
 /** The descriptors of a helper, from 3 on. */
 export class Descriptors {
   readonly stdio: ("pipe" | "ipc")[] = ["pipe"];
-  readonly inputs: { readonly descriptor: number; readonly bytes: string | Uint8Array }[] = [];
+  readonly inputs: { readonly descriptor: number; readonly bytes: string | Uint8Array | Answer }[] = [];
   readonly start: number;
   readonly error: number | undefined;
   readonly channel: number | undefined;
@@ -38,8 +41,8 @@ export class Descriptors {
   }
 
   /** Descriptor 3. */
-  giveInput(text: string): void {
-    this.inputs.push({ descriptor: 3, bytes: text });
+  giveInput(bytes: string | Answer): void {
+    this.inputs.push({ descriptor: 3, bytes });
   }
 
   addInput(bytes: Uint8Array): number {
@@ -101,7 +104,8 @@ class ConfinedCommand implements BoxedCommand {
     const stream = (descriptor: number) => child.stdio[descriptor] as unknown as Readable & Writable;
     for (const { descriptor, bytes } of descriptors.inputs) {
       stream(descriptor).on("error", () => {}); // a helper that ended early says why on its standard error
-      stream(descriptor).end(bytes);
+      if (typeof bytes === "function") answer(stream(descriptor), bytes);
+      else stream(descriptor).end(bytes);
     }
     const outputs: Readable[] = [];
     const read = (descriptor: number, take: (chunk: Buffer) => void) => {
@@ -162,6 +166,14 @@ class ConfinedCommand implements BoxedCommand {
       .replace(/\s*\n\s*/g, "; ");
     return text === "" ? "it ended without a word." : /[.!?]$/.test(text) ? text : `${text}.`;
   }
+}
+
+function answer(pipe: Readable & Writable, toAnswer: Answer): void {
+  let said = "";
+  pipe.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+    if (said.endsWith("\n\n")) pipe.end(toAnswer(said));
+  });
 }
 
 async function within(timeoutMs: number, event: Promise<unknown>): Promise<void> {

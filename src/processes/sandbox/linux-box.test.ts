@@ -1,16 +1,15 @@
 // Real commands in real boxes, as the user that runs the tests: what start, stop and end look like from outside.
 
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { Server } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { silentLog } from "../../base/log.js";
 import { createNodeProcesses } from "../node-processes.js";
 import { alive } from "../processes.test-kit.js";
 import type { BoxReport, NetworkGate } from "./box.js";
-import { allWays, obstacleTo, sandboxRig } from "./sandbox.test-kit.js";
+import { allWays, boxWithPrograms, obstacleTo, sandboxRig } from "./sandbox.test-kit.js";
 
 for (const way of allWays) {
   const obstacle = await obstacleTo(way);
@@ -297,22 +296,7 @@ describe.skipIf(namespacesObstacle !== undefined)(`namespaces${skipped(namespace
   ];
   test.each(lies)("X-3: with a mount that lies about %s, the command does not run", async (_, condition) => {
     const { project, rules } = sandboxRig("namespaces");
-    const directory = temporaryDirectory();
-    const lying = join(directory, "mount");
-    writeFileSync(lying, `#!/bin/sh\nif ${condition}; then exit 0; fi\nexec /usr/bin/mount "$@"\n`);
-    chmodSync(lying, 0o755);
-    const { linuxBox } = await import("./linux-box.js");
-    const { findSandboxPrograms } = await import("./programs.js");
-    const { findMachinePlaces } = await import("./hidden-paths.js");
-    const programs = findSandboxPrograms({ path: process.env.PATH, projectRoot: undefined });
-    const box = linuxBox(rules, {
-      mechanism: "namespaces",
-      programs: { ...programs, namespaces: programs.namespaces && { ...programs.namespaces, mount: lying } },
-      machine: findMachinePlaces(process.env),
-      user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
-      architecture: process.arch,
-      node: process.execPath,
-    });
+    const box = boxWithPrograms(rules, { mount: `if ${condition}; then exit 0; fi\nexec "$real" "$@"` });
     const processes = createNodeProcesses({ env: process.env, log: silentLog });
     onTestFinished(() => processes.shutdown());
     await expect(processes.run({ command: { shell: "touch ran" }, cwd: project, box })).rejects.toThrow(

@@ -133,7 +133,7 @@ function inNamespaces({ rules, mechanism, place, state, descriptors, steps, env,
   const programs = mechanism.programs.namespaces as NonNullable<SandboxPrograms["namespaces"]>;
   if (rules.unixSockets === "none") throw cannotRefuseSockets();
   const hasOwnNetwork = rules.network !== "on";
-  descriptors.giveInput(
+  descriptors.giveInput((mountTable) =>
     namespacesScript({
       steps,
       env,
@@ -142,7 +142,8 @@ function inNamespaces({ rules, mechanism, place, state, descriptors, steps, env,
       user: mechanism.user,
       cwd: place.cwd,
       command: inner,
-      mounts: mountsOf(rules.viewHolder).filter(({ path }) => canReach(path)),
+      mounts: visibleMounts(mountTable).filter(({ path }) => canReach(path)),
+      mountTable,
       readOnlyProcesses: rootOwned(),
       emptyDirectory: state.emptyDirectory,
       emptyFile: state.emptyFile,

@@ -24,6 +24,11 @@ export function visibleMounts(table: string): Mount[] {
   return rows.filter((row) => mountAt(row.path, top, rows) === row).map(({ path, options }) => ({ path, options }));
 }
 
+/** Of all, also those that no path leads to. */
+export function mountPaths(table: string): string[] {
+  return table.split("\n").flatMap((line) => parseRow(line).map(({ path }) => path));
+}
+
 /** For `mount -o …`: read-only, and otherwise as it is. */
 export function readOnlyOptions(mount: Mount, how: "remount,bind" | "rbind"): string {
   return [how, "ro", ...mount.options.filter((option) => keptOptions.has(option))].join(",");

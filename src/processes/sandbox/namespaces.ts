@@ -4,12 +4,14 @@
 
 import { randomUUID } from "node:crypto";
 import type { MountStep } from "./mount-plan.js";
-import { escaped, type Mount, readOnlyOptions } from "./mount-table.js";
+import { escaped, type Mount, mountPaths, readOnlyOptions } from "./mount-table.js";
 
 export interface NamespacesOptions {
   readonly steps: readonly MountStep[];
-  /** Visible ones of the namespace in which it starts, without those that galley itself cannot reach. */
+  /** Visible ones of its own namespace, without those that galley itself cannot reach. */
   readonly mounts: readonly Mount[];
+  /** All of them, as the kernel tells it. */
+  readonly mountTable: string;
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly user: { readonly uid: number; readonly gid: number };
@@ -38,12 +40,21 @@ export interface NamespacesPrograms {
   readonly loopback: readonly string[] | undefined;
 }
 
-/** The shell reads its text from descriptor 3, because it holds the command's environment. */
+/**
+ * The shell reads its text from descriptor 3, because it holds the command's environment. First it tells there which mounts
+ * its namespace has, up to an empty line: outside any program may mount and unmount until then, and from now on none.
+ */
 export function namespacesCommand(programs: NamespacesPrograms, hasOwnNetwork: boolean): string[] {
+  const cat = quoted(programs.cat);
   return [
     ...[programs.setpriv, "--pdeathsig", "KILL", "--", programs.unshare, "--user", "--map-root-user", "--mount"],
     ...["--pid", "--fork", "--kill-child", "--ipc", "--uts", ...(hasOwnNetwork ? ["--net"] : []), "--"],
-    ...["/bin/sh", "-c", `text=$(${quoted(programs.cat)} <&3) && exec 3<&- && eval "$text"`, "galley-box"],
+    ...[
+      "/bin/sh",
+      "-c",
+      `${cat} /proc/self/mountinfo >&3 && echo >&3 && text=$(${cat} <&3) && exec 3<&- && eval "$text"`,
+    ],
+    "galley-box",
   ];
 }
 
@@ -51,11 +62,15 @@ export function namespacesScript(options: NamespacesOptions): string {
   const { programs, steps, user, rootDirectory: top } = options;
   const { loopback } = programs;
   const madeReadOnly = options.mounts.filter((mount) => becomesReadOnly(mount, steps));
-  const readOnlyLine = (mount: Mount) => `mounts -o ${readOnlyOptions(mount, "remount,bind")} ${below(mount.path)}`;
+  const readOnlyLine = (mount: Mount) =>
+    `fix ${readOnlyOptions(mount, "remount,bind")} ${below(mount.path)} ${quoted(escaped(mount.path === "/" ? top : top + mount.path))}`;
   return [
     'fail() { echo "$1" >&2; exit 1; }',
     // The last argument is where.
     `mounts() { ${quoted(programs.mount)} "$@" >&2 || { shift $(($# - 1)); fail "cannot mount $1"; }; }`,
+    // A mount goes also here when another process removes its place outside.
+    'gone() { while read -r _ _ _ _ place _; do [ "$place" != "$1" ] || return 1; done </proc/self/mountinfo; }',
+    `fix() { ${quoted(programs.mount)} -o "$1" "$2" >&2 || gone "$3" || fail "cannot mount $2"; }`,
     `place() { if [ -d "$1" ]; then ${quoted(programs.mkdir)} -p "$2"; else ${quoted(programs.mkdir)} -p "\${2%/*}" && ${quoted(programs.touch)} "$2"; fi || fail "cannot make $2"; }`,
     // File systems of ours have a name that no other has: a mount at the same path proves nothing.
     `top=${quoted(top)} name=galley-${randomUUID()}`,
@@ -140,14 +155,16 @@ function deviceLines({ mkdir, touch, ln }: NamespacesPrograms): string[] {
 
 /**
  * Every step must be in the list, and only what was meant to be writable may be so. What a cover hides is in the list too
- * and stays as it was: no path leads there.
+ * and stays as it was: no path leads there. So does what was hidden before, and what the user cannot reach.
  */
-function checkLines({ steps, mounts, readOnlyProcesses, programs }: NamespacesOptions): string[] {
+function checkLines({ steps, mounts, mountTable, readOnlyProcesses, programs }: NamespacesOptions): string[] {
+  const reached = new Set(mounts.map(({ path }) => path));
   const mayBeWritable = [
     ...steps
       .filter((step) => step.kind !== "cover" && !(step.kind === "bind" && !step.isWritable))
       .map(({ path }) => path),
     ...mounts.filter((mount) => !becomesReadOnly(mount, steps)).map(({ path }) => path),
+    ...mountPaths(mountTable).filter((path) => !reached.has(path)),
     "/dev/pts",
   ].filter((path) => path !== "/");
   const needed = [...steps.filter((step) => !isNew(step)).map(({ path }) => path), ...readOnlyProcesses];
@@ -155,12 +172,15 @@ function checkLines({ steps, mounts, readOnlyProcesses, programs }: NamespacesOp
   return [
     `writable=${quoted(`\n${mayBeWritable.map(escaped).join("\n")}\n`)} seen='\n'`,
     "set -f; IFS='\n'",
-    `for line in $(${quoted(programs.cat)} /proc/self/mountinfo); do`,
+    `table=$(${quoted(programs.cat)} /proc/self/mountinfo) || fail "cannot read the mounts"`,
+    // Of two at one place only the newer one can be reached, which stands on the other: its parent.
+    "stacked='\n'; for line in $table; do IFS=' '; set -- $line; stacked=\"$stacked$2 $5\n\"; done; IFS='\n'",
+    "for line in $table; do",
     "  IFS=' '; set -- $line",
     '  seen="$seen$5 \n"',
     '  case $line in *" - "*" $name "*) seen="$seen$5 $name\n" ;; esac',
     '  case ",$6," in *,ro,*) continue ;; esac',
-    '  case $writable in *"\n$5\n"*) ;; *) fail "$5 is writable" ;; esac',
+    '  case $writable$stacked in *"\n$5\n"* | *"\n$1 $5\n"*) ;; *) fail "$5 is writable" ;; esac',
     "done",
     "IFS='\n'",
     `needed=${quoted(needed.map(escaped).join("\n"))} filled=${quoted(filled.map(escaped).join("\n"))}`,

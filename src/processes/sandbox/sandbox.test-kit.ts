@@ -1,14 +1,18 @@
 // For tests that confine real commands as the user that runs the tests.
 
-import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { type Log, silentLog } from "../../base/log.js";
 import { createNodeProcesses } from "../node-processes.js";
 import type { Processes, ProcessRequest } from "../processes.js";
-import type { BoxRules, Sandbox, SandboxProbe } from "./box.js";
+import type { Box, BoxRules, Sandbox, SandboxProbe } from "./box.js";
 import { createSandbox } from "./create-sandbox.js";
+import { findMachinePlaces } from "./hidden-paths.js";
+import { linuxBox } from "./linux-box.js";
+import type { NamespacesPrograms } from "./namespaces.js";
+import { findSandboxPrograms } from "./programs.js";
 
 export type Way = "bubblewrap" | "namespaces";
 export const allWays: readonly Way[] = ["bubblewrap", "namespaces"];
@@ -67,6 +71,29 @@ export function sandboxRig(way: Way, log: Log = silentLog): SandboxRig {
       return { output, exitCode, removed: box?.removed ?? [], stopped };
     },
   };
+}
+
+/** A box of the namespaces in which programs are shell scripts of the test. `"$real"` is the program itself. */
+export function boxWithPrograms(rules: BoxRules, scripts: { readonly [name in "mount" | "setpriv"]?: string }): Box {
+  const programs = findSandboxPrograms({ path: process.env.PATH, projectRoot: undefined });
+  const found = programs.namespaces as NamespacesPrograms;
+  const directory = temporaryDirectory();
+  const replaced = Object.entries(scripts).map(([name, script]) => {
+    const file = join(directory, name);
+    writeFileSync(file, `#!/bin/sh\nreal=${found[name as keyof typeof scripts]}\n${script}\n`, { mode: 0o755 });
+    return [name, file];
+  });
+  return linuxBox(
+    { ...rules, show: [...rules.show, directory] },
+    {
+      mechanism: "namespaces",
+      programs: { ...programs, namespaces: { ...found, ...Object.fromEntries(replaced) } },
+      machine: findMachinePlaces(process.env),
+      user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+      architecture: process.arch,
+      node: process.execPath,
+    },
+  );
 }
 
 /** The mechanism alone; a PATH that has everything but bubblewrap is the other one. */

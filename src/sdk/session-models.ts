@@ -125,14 +125,7 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   };
   const namedLevel = options.thinkingLevel ?? chosen.thinkingLevel;
   const usualLevel = settings.get("defaultThinkingLevel");
-  return {
-    source,
-    keys,
-    model: chosen.model,
-    namedLevel,
-    usualLevel,
-    serverTypeOf: (id) => discovery.typeOf(id),
-  };
+  return { source, keys, model: chosen.model, namedLevel, usualLevel, serverTypeOf: (id) => discovery.typeOf(id) };
 }
 
 /** Models of local servers are known once they are named: by the command line after asking, by the settings as they are. */
@@ -288,9 +281,9 @@ function requestSettings(sessionId: string | undefined, { settings, env, log }: 
     ...(temperature < 0 ? {} : { temperature }),
     ...sampling(settings),
     ...cacheRetention(env, log),
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(firstEventTimeoutMs === undefined ? {} : { firstEventTimeoutMs }),
-    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    sessionId,
+    firstEventTimeoutMs,
+    idleTimeoutMs,
     proxyVariables: proxyVariables(env),
     onWarning: onceEach(log),
   };

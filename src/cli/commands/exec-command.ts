@@ -25,12 +25,7 @@ export async function runExecCommand(words: readonly string[]): Promise<void> {
   const wanted = parseExecWords(words);
   const cwd = workingDirectory(wanted.directory);
   const { sessionDir } = wanted;
-  const location = {
-    cwd,
-    agentDir: agentDirectory(process.env),
-    log,
-    ...(sessionDir === undefined ? {} : { sessionDir }),
-  };
+  const location = { cwd, agentDir: agentDirectory(process.env), log, sessionDir };
   const stop = new AbortController();
   const signalCode = stopBySignal(stop);
   const streams = wanted.isJson ? new KeptStreams() : new PassedStreams();
@@ -117,7 +112,7 @@ function documentOf(
     exitCode,
     ...(stopped ? { stopped } : {}),
     ...(streams instanceof KeptStreams ? streams.texts : {}),
-    ...(pendingId === undefined ? {} : { pendingId }),
+    pendingId,
     files,
     notStaged,
     kept,

@@ -57,7 +57,7 @@ export async function runStaged<End extends CommandEnd>(
       kept,
       network,
       gitGroup: gitLine(changes),
-      ...(dropped === undefined ? {} : { dropped }),
+      dropped,
     });
     const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
     const lines = [...confinedNotes(end, { mayEscalate: false, mode }), ...(hint === undefined ? [] : [hint]), text];

@@ -68,7 +68,7 @@ export class SessionSandbox implements SandboxView {
     const { mechanism, reason } = this.#probe ?? notProbed;
     if (mechanism === "none" && !access.isSandboxGiven)
       return { ...unconfined, reason: `${reason ?? ""} Commands run with your rights.`.trim() };
-    return { mode: access.sandbox, mechanism, network: network(), stage, ...(reason === undefined ? {} : { reason }) };
+    return { mode: access.sandbox, mechanism, network: network(), stage, reason };
   }
 
   /** What confined commands reach. */

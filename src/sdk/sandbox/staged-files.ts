@@ -21,7 +21,7 @@ export async function stagedFiles(changes: readonly PlannedChange[]): Promise<St
       ...(type === "symlink" || type === "directory" ? { type } : {}),
       ...(figures ? { added: figures.added, removed: figures.removed } : {}),
       ...(type === "symlink" && kind !== "delete" ? { target: Buffer.from(after).toString() } : {}),
-      ...(renamedFrom === undefined ? {} : { renamedFrom }),
+      renamedFrom,
       ...(isProtected ? { protected: true as const } : {}),
     });
   }

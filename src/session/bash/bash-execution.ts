@@ -199,8 +199,8 @@ async function resultOf(home: BashHome, { exitCode, stopped, output, notes }: Ba
     totalBytes: sizes.totalBytes,
     outputLines: sizes.outputLines,
     outputBytes: sizes.outputBytes,
-    ...(artifactId === undefined ? {} : { artifactId }),
-    ...(path === undefined ? {} : { fullOutputPath: path }),
+    artifactId,
+    fullOutputPath: path,
     ...notes?.staged,
   };
 }

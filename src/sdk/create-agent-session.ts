@@ -202,7 +202,7 @@ async function createSystemPrompt(
   });
   const defaultPrompt = defaultPromptIn(surroundings.text);
   const text = (active: readonly AnyTool[], prompts: SessionPrompts | undefined): string => {
-    const { replaced, added } = { ...promptFiles, ...prompts?.system };
+    const { replaced = promptFiles.replaced, added = promptFiles.added } = prompts?.system ?? {};
     const base = replaced ?? defaultPrompt(active);
     const standard = added === undefined ? base : `${base}\n\n${added}`;
     const { systemPrompt = standard } = options;

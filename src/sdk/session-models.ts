@@ -125,7 +125,14 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   };
   const namedLevel = options.thinkingLevel ?? chosen.thinkingLevel;
   const usualLevel = settings.get("defaultThinkingLevel");
-  return { source, keys, model: chosen.model, namedLevel, usualLevel, serverTypeOf: (id) => discovery.typeOf(id) };
+  return {
+    source,
+    keys,
+    model: chosen.model,
+    namedLevel,
+    usualLevel,
+    serverTypeOf: (id) => discovery.typeOf(id),
+  };
 }
 
 /** Models of local servers are known once they are named: by the command line after asking, by the settings as they are. */
@@ -281,9 +288,9 @@ function requestSettings(sessionId: string | undefined, { settings, env, log }: 
     ...(temperature < 0 ? {} : { temperature }),
     ...sampling(settings),
     ...cacheRetention(env, log),
-    sessionId,
-    firstEventTimeoutMs,
-    idleTimeoutMs,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(firstEventTimeoutMs === undefined ? {} : { firstEventTimeoutMs }),
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
     proxyVariables: proxyVariables(env),
     onWarning: onceEach(log),
   };

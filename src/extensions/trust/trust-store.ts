@@ -83,7 +83,7 @@ function checkItem(value: unknown): TrustRecordItem {
   const { kind, name, hash, digest } = value;
   if (digest !== undefined && typeof digest !== "string") throw damaged();
   if (typeof kind !== "string" || typeof name !== "string" || typeof hash !== "string") throw damaged();
-  return { kind: kind as TrustItem["kind"], name, hash, digest };
+  return { kind: kind as TrustItem["kind"], name, hash, ...(digest === undefined ? {} : { digest }) };
 }
 
 function damaged(): GalleyError {

@@ -200,7 +200,7 @@ async function resultOf(home: BashHome, { exitCode, stopped, output, notes }: Ba
     outputLines: sizes.outputLines,
     outputBytes: sizes.outputBytes,
     artifactId,
-    fullOutputPath: path,
+    ...(path === undefined ? {} : { fullOutputPath: path }),
     ...notes?.staged,
   };
 }

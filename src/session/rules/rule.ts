@@ -115,7 +115,7 @@ async function streamRule(
     scope: [...(expressions.length > 0 ? scopes : []), ...files].map(([text]) => text),
     triggers,
     globs: globs.map(second),
-    interruptMode,
+    ...(interruptMode === undefined ? {} : { interruptMode }),
   };
 }
 

@@ -63,12 +63,12 @@ export async function createStageView(options: StageViewOptions): Promise<StageV
     await giveBack();
     throw error;
   }
-  return new SessionView({ ...options, roots, limits, log, clock }, chosen, giveBack);
+  return new LayeredView({ ...options, roots, limits, log, clock }, chosen, giveBack);
 }
 
 type ViewOptions = Omit<StageViewOptions, "log" | "clock" | "limits"> & { log: Log; clock: Clock; limits: StageLimits };
 
-class SessionView implements StageView {
+class LayeredView implements StageView {
   readonly mechanism: ChosenLayers["mechanism"];
   readonly #options: ViewOptions;
   readonly #layers: readonly Layer[];

@@ -12,7 +12,7 @@ import { figuresText, filesText } from "../../plans/effects/plan-effects.js";
 import { crossDeviceHint, stagedCommandText } from "../../plans/effects/staged-command-text.js";
 import { isMadeFor, type PlannedChange } from "../../plans/plan.js";
 import type { Box, BoxRules } from "../../processes/sandbox/box.js";
-import type { CommandEnd, CommandNotes, CommandPlace, CommandWish } from "../../tools/confinement.js";
+import type { CommandEnd, CommandWish, RanCommand, StartCommand } from "../../tools/confinement.js";
 import { changedSinceRead } from "../../tools/staging.js";
 import { confinedNotes } from "./command-notes.js";
 import { stagedFiles } from "./staged-files.js";
@@ -24,7 +24,7 @@ export interface StagedRunDeps {
   /** Of a command in this view. */
   box(view: Pick<OpenView, "holder" | "roots">): Promise<Box>;
   /** `staged`: what is pending already has something at these paths. */
-  plan(effects: readonly Effect[], staged: readonly string[]): Promise<PlannedEffects>;
+  plan(effects: readonly Effect[], staged: readonly string[]): PlannedEffects;
   readonly mode: BoxRules["mode"];
   readonly network: "off" | "hosts" | "on";
   /** Only the user or the host decides about it. */
@@ -38,9 +38,9 @@ const maxCommandLength = 60;
 /** Throws what the view and `start` throw; then nothing was staged. */
 export async function runStaged<End extends CommandEnd>(
   wish: CommandWish,
-  start: (place: CommandPlace) => Promise<End>,
+  start: StartCommand<End>,
   deps: StagedRunDeps,
-): Promise<{ end: End; notes: CommandNotes }> {
+): Promise<RanCommand<End>> {
   const { view, pending, mode, network } = deps;
   const open = await view.open(stagedStates(pending.store));
   try {
@@ -85,7 +85,7 @@ async function stageEffects(
   if (dropped !== undefined) return { changes: [], dropped };
   if (effects.length === 0) return { changes: [] };
   const there = stagedStates(pending.store).flatMap(({ path, state }) => (state ? [path] : []));
-  const { changes, stalePaths } = await plan(effects, there);
+  const { changes, stalePaths } = plan(effects, there);
   try {
     const pendingId = await pending.stage({
       sourceToolName,

@@ -2,12 +2,15 @@
 // together with the session, because they use what it holds.
 
 import { GalleyError } from "../base/errors.js";
-import type { Permit } from "../files/workspace.js";
+import type { Permit, Workspace } from "../files/workspace.js";
+import type { PendingActions } from "../pending/pending-actions.js";
+import { actionsNeeded, planOf, stagedFor } from "../pending/store/stack.js";
 import type { ChangeWriter } from "../plans/change-writer.js";
+import { typeAfter } from "../plans/plan.js";
 import type { SessionToolDeps } from "../session/agent-session-deps.js";
 import { type BuiltInToolDeps, createBuiltInTools } from "../tools/index.js";
 import { createResolve } from "../tools/resolve.js";
-import type { Staging } from "../tools/staging.js";
+import type { KeptFiles, Staging } from "../tools/staging.js";
 import type { AnyTool, Dialogs } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
 import type { SessionAccess } from "./access/access-mode.js";
@@ -19,7 +22,6 @@ import { selectTools } from "./select-tools.js";
 import type { SessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 import { createToolResources, type ToolResources, toolSettingsOf } from "./tool-resources.js";
-import { stagingOf } from "./tool-staging.js";
 
 export interface SessionToolsDeps {
   readonly environment: SessionEnvironment;
@@ -110,4 +112,51 @@ export class SessionTools {
     const staging = stagingOf(this.#pending, { changes, access, workspace: there.workspace, kept });
     return createBuiltInTools({ ...own, ...there, staging, ...(given ? { processes: given } : {}) });
   }
+}
+
+/** `workspace`: whose rules count for what is written at once; default: the session's. */
+function stagingOf(
+  pending: PendingActions,
+  {
+    changes: writer,
+    access,
+    workspace,
+    kept,
+  }: { changes: ChangeWriter; access: SessionAccess; workspace?: Workspace; kept?: () => KeptFiles | undefined },
+): Staging {
+  return {
+    mode: () => access.staging,
+    stage: (action) => pending.stage(action),
+    staged: (path) =>
+      stagedFor(pending.store, path).map(({ id, change }) => ({
+        id,
+        bytes: change.kind === "delete" ? undefined : change.after,
+        type: typeAfter(change),
+        mode: change.mode,
+      })),
+    get kept() {
+      return kept?.();
+    },
+    stagedPaths: () => [
+      ...new Set(pending.store.list().flatMap((stored) => planOf(stored)?.changes.map(({ path }) => path) ?? [])),
+    ],
+    needed: (changes) => actionsNeeded(pending.store, changes),
+    note: ({ files, ...what }) =>
+      writer.note(
+        {
+          ...what,
+          by: "model",
+          reason: "",
+          files: files.map((file) => ({ kind: file.before ? ("modify" as const) : ("create" as const), ...file })),
+        },
+        pending.session,
+      ),
+    wrote: (paths) => pending.filesWritten(paths),
+    async applyNow(changes, what) {
+      const usual = { by: "model", reason: "Staging is off." } as const;
+      const applied = await writer.apply(changes, { ...usual, ...what, pendingId: "" }, pending.session, workspace);
+      await pending.filesWritten(changes.map(({ path }) => path));
+      return applied;
+    },
+  };
 }

@@ -105,14 +105,11 @@ export class ConfinedCommands implements Confinement {
   ): Promise<RanCommand<End>> {
     const { access, environment } = this.#deps;
     const pending = this.#deps.pending();
-    const [{ runStaged }, { plannedEffects }] = await Promise.all([
-      import("./run-staged.js"),
-      import("./effect-naming.js"),
-    ]);
+    const { runStaged } = await import("./run-staged.js");
     return runStaged(wish, start, {
       view: await this.#view.get(),
       pending,
-      plan: (effects, staged) => plannedEffects(effects, staged, environment),
+      environment,
       mode,
       network: this.sandbox.network,
       box: (open) => this.#box({ mode, view: open }),

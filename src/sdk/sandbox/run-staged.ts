@@ -5,7 +5,6 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
 import type {
   DroppedEffects,
-  Effect,
   Effects,
   FileState,
   OpenView,

@@ -14,11 +14,11 @@ import { runPlainMode } from "../tui/plain/plain-mode.js";
 import { plainQuestions } from "../tui/plain/plain-questions.js";
 import { plannerWelcome } from "../tui/welcome.js";
 import type { CommandLine } from "./arguments.js";
+import { asUserWrites, createTerminalAccess } from "./create-terminal-access.js";
 import { signalCodes } from "./exit-codes.js";
 import { guardStdout } from "./guard-stdout.js";
 import { closed, lastLines } from "./last-lines.js";
 import { sessionOptions } from "./session-options.js";
-import { asUserWrites, createTerminalAccess } from "./terminal-access.js";
 
 export async function runPlain(line: CommandLine, settings: Settings, agentDir: string): Promise<void> {
   const output = guardStdout();

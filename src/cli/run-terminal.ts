@@ -12,13 +12,13 @@ import { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { findSessionEnvironment } from "../sdk/session-environment.js";
 import type { CommandLine } from "./arguments.js";
 import { refuseForeign, refuseOneShot } from "./arguments.js";
+import { createTerminalAccess } from "./create-terminal-access.js";
 import { guardStdout } from "./guard-stdout.js";
 import { closed, lastLines } from "./last-lines.js";
 import { sessionOptions } from "./session-options.js";
 import { type CapturedStderr, captureStderr } from "./terminal/captured-stderr.js";
-import { createInputAccess } from "./terminal/input-access.js";
+import { createInputAccess } from "./terminal/create-input-access.js";
 import { type ProcessEnds, watchProcessEnds } from "./terminal/process-ends.js";
-import { createTerminalAccess } from "./terminal-access.js";
 
 declare const GALLEY_VERSION: string;
 

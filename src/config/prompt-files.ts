@@ -17,7 +17,7 @@ export interface PromptFiles {
 export function readPromptFiles(agentDir: string, log: Log): PromptFiles {
   const replaced = read(join(agentDir, "SYSTEM.md"), log);
   const added = read(join(agentDir, "APPEND_SYSTEM.md"), log);
-  return { ...(replaced === undefined ? {} : { replaced }), ...(added === undefined ? {} : { added }) };
+  return { replaced, added };
 }
 
 function read(path: string, log: Log): string | undefined {

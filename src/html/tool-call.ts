@@ -6,7 +6,6 @@ import type { ToolCall } from "../protocol/content.js";
 import type { ToolResultMessage } from "../protocol/messages.js";
 import { stateSigns } from "../render/look.js";
 import { renderContent } from "./render-content.js";
-import { renderDiff } from "./render-diff.js";
 import type { Renderer } from "./renderer.js";
 
 /** With what became of what the call staged. */
@@ -87,4 +86,37 @@ async function renderResult(result: ToolResultMessage | undefined, renderer: Ren
 function renderDetails(result: ToolResultMessage | undefined, renderer: Renderer): string {
   const diff = isObject(result?.details) ? result.details.diff : undefined;
   return typeof diff === "string" && diff.trim() !== "" ? renderDiff(diff, renderer.text) : "";
+}
+
+type Kind = "add" | "del" | "hunk" | "file" | "same";
+
+/** A longer one stays plain: colours would be most of the page. */
+const maxColouredLength = 500_000;
+
+/** `write` makes text safe. */
+function renderDiff(diff: string, write: (text: string) => string): string {
+  if (diff.length > maxColouredLength) return `<pre class="diff">${write(diff)}</pre>`;
+  let html = "";
+  let group: string[] = [];
+  let groupKind: Kind = "same";
+  const flush = () => {
+    const text = group.map((line) => `${line}\n`).join("");
+    if (group.length > 0) html += `<span class="${groupKind}">${write(text)}</span>`;
+    group = [];
+  };
+  for (const line of diff.replace(/\n$/, "").split("\n")) {
+    const kind = kindOf(line);
+    if (kind !== groupKind) flush();
+    groupKind = kind;
+    group.push(line);
+  }
+  flush();
+  return `<pre class="diff">${html}</pre>`;
+}
+
+function kindOf(line: string): Kind {
+  if (line.startsWith("@@")) return "hunk";
+  if (line.startsWith("--- ") || line.startsWith("+++ ")) return "file";
+  if (line.startsWith("+")) return "add";
+  return line.startsWith("-") ? "del" : "same";
 }

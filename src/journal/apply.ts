@@ -212,7 +212,7 @@ async function keepOriginals(deps: StepContext, { set, prepared, begin, signal }
       ...(owner ? { owner } : {}),
       undoes,
       kind,
-      ...(run === undefined ? {} : { run }),
+      run,
       ...(fromCommand ? { fromCommand } : {}),
       ...(dirs.length === 0 ? {} : { dirs }),
     },

@@ -94,11 +94,7 @@ async function bytesNow(
 function linesOf(op: PreparedOp, before: StoredFile["before"]): Uint8Array {
   const { kind, path, shownPath, after, from, shownFrom = shownPath } = op;
   const meaning = op.bytes && indexMeaning(path, op.bytes);
-  const marks = {
-    ...leftType(typesOf(op).after),
-    ...(op.isProtected ? { protected: true as const } : {}),
-    ...(meaning === undefined ? {} : { meaning }),
-  };
+  const marks = { ...leftType(typesOf(op).after), ...(op.isProtected ? { protected: true as const } : {}), meaning };
   const line = (file: StoredFile) => encodeRecord({ type: "file", ...file });
   if (kind !== "respell") return line({ kind, path, shownPath, before, after, ...marks });
   const old = { kind: "delete", path: from ?? path, shownPath: shownFrom, before, after: null } as const;
@@ -150,7 +146,7 @@ function fileOf({ kind, path, shownPath, before, after, leaves, meaning, ...mark
     afterHash: after,
     ...(leaves ? { type: leaves } : {}),
     ...(marks.protected ? { protected: true } : {}),
-    ...(meaning === undefined ? {} : { afterMeaning: meaning }),
+    afterMeaning: meaning,
   };
 }
 

@@ -3,7 +3,7 @@
 
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import type { AppliedActions, ChangeMade } from "../plans/change-writer.js";
+import type { AppliedActions, ChangeMade, ChangeSession, RunMark } from "../plans/change-writer.js";
 import { encodePlan, type Plan } from "../plans/plan.js";
 import type { PlanStep } from "../plans/plan-step.js";
 import type { StoredAction } from "../plans/stored-action.js";
@@ -165,4 +165,22 @@ async function write(saving: Saving): Promise<undefined> {
   const planSha256 = plan && (await record.artifacts.savePlan(plan.planRef, encodePlan(plan.plan)));
   saving.write(record, planSha256);
   if (plan) record.wantFile(); // the plan can be decided after the process has ended, but only if it can be found
+}
+
+// The session as the code that writes changes knows it.
+
+/** Its owner and its run are those of the moment when they are asked for. */
+export function changeSession(
+  now: { owner(): string; run?(): RunMark | undefined },
+  recordApplied: ChangeSession["recordApplied"],
+): ChangeSession {
+  return {
+    get owner() {
+      return now.owner();
+    },
+    get run() {
+      return now.run?.();
+    },
+    recordApplied,
+  };
 }

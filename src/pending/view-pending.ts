@@ -63,7 +63,7 @@ async function viewOne(
       hunks,
       ...(text === "" ? {} : { diff: text }),
       ...(stalePaths?.has(path) ? { stale: true as const } : {}),
-      ...(editedBy === undefined ? {} : { editedBy }),
+      editedBy,
     });
   }
   return {
@@ -71,7 +71,7 @@ async function viewOne(
     files,
     ...(isCut ? { diffTruncated: true } : {}),
     ...(restsOn.length === 0 ? {} : { restsOn }),
-    ...(git === undefined ? {} : { git }),
+    git,
   };
 }
 
@@ -85,6 +85,6 @@ function typesOf(change: PlannedChange) {
     ...(isOtherMode && (stamp.exists || is === "directory") ? { newMode: mode } : {}),
     ...(is === "symlink" ? { target: Buffer.from(change.after).toString() } : {}),
     ...(change.protected ? { protected: true as const } : {}),
-    ...(renamedFrom === undefined ? {} : { renamedFrom }),
+    renamedFrom,
   };
 }

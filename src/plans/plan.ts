@@ -131,14 +131,7 @@ function follow(first: PlannedChange, second: PlannedChange): PlannedChange {
   const guard = first.protected || second.protected ? { protected: true as const } : {};
   const start = { path, stamp, before, after, ...guard };
   if (second.kind === "delete") return { kind: "delete", ...start, ...typeMember(stamp.type) };
-  return {
-    kind: stamp.exists ? "modify" : "create",
-    ...start,
-    ...typeMember(second.type),
-    ...(mode === undefined ? {} : { mode }),
-    ...(mtimeMs === undefined ? {} : { mtimeMs }),
-    ...(renamedFrom === undefined ? {} : { renamedFrom }),
-  };
+  return { kind: stamp.exists ? "modify" : "create", ...start, ...typeMember(second.type), mode, mtimeMs, renamedFrom };
 }
 
 /** Regular files carry no type, so that plans of them look as they always did. */

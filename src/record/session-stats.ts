@@ -33,7 +33,7 @@ export function sessionStats({ sessionId, sessionFile, entries, messages, contex
     tokens: tokensOf(total),
     premiumRequests: total.premiumRequests ?? 0,
     cost: total.cost.total,
-    ...(contextUsage === undefined ? {} : { contextUsage }),
+    contextUsage,
     compactions,
     byModel: Object.fromEntries(
       Object.entries(bill.byModel).map(([model, usage]) => [

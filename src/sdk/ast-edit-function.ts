@@ -29,19 +29,19 @@ export async function astEdit(request: AstEditRequest & AstEditLocation): Promis
   const { cwd = process.cwd(), agentDir = agentDirectory(process.env) } = request;
   const [
     { discoverEnvironment, discoverSettings },
-    { createToolAccess, toolSettingsOf },
+    { createToolResources, toolSettingsOf },
     { createProjectChanges },
     roots,
   ] = await Promise.all([
     import("../config/discover.js"),
-    import("./tool-access.js"),
+    import("./tool-resources.js"),
     import("./project-changes.js"),
     import("../files/paths/find-roots.js"),
   ]);
   const location = { cwd, agentDir, clock: systemClock, log: silentLog };
   const env = discoverEnvironment(location);
   const settings = await discoverSettings(location, { env });
-  const { workspace, processes } = createToolAccess({ ...location, env, settings });
+  const { workspace, processes } = createToolResources({ ...location, env, settings });
   const root = roots.findProject({ cwd, home: homedir() }).writableRoot;
   const writer = createProjectChanges({
     ...location,

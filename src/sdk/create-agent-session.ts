@@ -1,12 +1,12 @@
 // The one place where the parts are connected. Provide a part to override it, omit it to have it discovered. There are
 // no globals: two sessions with different directories in one process are independent.
 
+import { GalleyError } from "../base/errors.js";
 import { findContextFiles } from "../config/context-files.js";
 import { readPromptFiles } from "../config/prompt-files.js";
 import { findSessionPrompts, type SessionPrompts } from "../config/prompts/session-prompts.js";
 import { sessionDirectory } from "../config/session-directory.js";
 import { defaultPromptIn, withContextFiles, withPromptTexts } from "../config/system-prompt.js";
-import type { FoundTool } from "../extensions/load/load-factory.js";
 import { mayExist } from "../files/paths/find-roots.js";
 import type { Workspace } from "../files/workspace.js";
 import { createWorkspaceChangeWriter } from "../journal/workspace-change-writer.js";
@@ -24,14 +24,14 @@ import { createCallPolicy } from "./access/call-approval.js";
 import { applyBeside, astEditBy } from "./ast-edit-function.js";
 import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js";
 import { sortGivenTools } from "./custom-tools.js";
-import type { ExtensionManager } from "./extensions/extension-manager.js";
+import type { ExtensionManager, ExtensionManagerDeps } from "./extensions/extension-manager.js";
 import { findExtensions } from "./extensions/find-extensions.js";
 import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
+import { ConfinedCommands } from "./sandbox/confined-commands.js";
 import { confinedProcesses } from "./sandbox/confined-processes.js";
-import { createConfinement, type SessionConfinement } from "./sandbox/create-confinement.js";
 import type { SessionSandbox } from "./sandbox/session-sandbox.js";
 import { outputMask, resultMask } from "./secrets/result-masks.js";
 import { createBudget, recordedModel } from "./session-budget.js";
@@ -41,7 +41,7 @@ import type { CreateAgentSessionOptions } from "./session-options.js";
 import { SessionTools } from "./session-tools.js";
 import { createUserQuestions, type UserQuestions } from "./session-ui.js";
 import { createSurroundings } from "./surroundings.js";
-import { createToolAccess, type ToolAccess, toolSettingsOf } from "./tool-access.js";
+import { createToolResources, type ToolResources, toolSettingsOf } from "./tool-resources.js";
 import { refuseUnsupportedOptions } from "./unsupported-options.js";
 
 export type { CreateAgentSessionOptions };
@@ -62,30 +62,42 @@ export interface CreateAgentSessionResult {
 export async function createAgentSession(options: CreateAgentSessionOptions = {}): Promise<CreateAgentSessionResult> {
   refuseUnsupportedOptions(options);
   const environment = await findSessionEnvironment(options);
-  const user = createUserQuestions(options.ui, environment);
+  let session: AgentSession | undefined;
+  const made = () => session ?? notReady();
+  const user = createUserQuestions(options.ui, { ...environment, signal: () => session?.signal });
   const permit = options.permit ?? user?.permit;
-  const access = createToolAccess({ ...environment, permit }, options);
+  const resources = createToolResources({ ...environment, permit }, options);
   const models = await findSessionModels(options, environment);
-  const mode = new SessionAccess(environment.settings, options);
-  const confined = createConfinement(options, { environment, access: mode, askHost: options.askHost });
-  const { sandbox } = confined;
-  const prompt = await createSystemPrompt(options, environment, { ...access, mode, sandbox });
-  const changes = await watchedChanges(options, changesOf(options, environment, access.workspace));
+  const access = new SessionAccess(environment.settings, options);
+  const confinement = new ConfinedCommands(options, {
+    environment,
+    access,
+    askHost: options.askHost,
+    pending: () => tools.pending,
+    record: () => made().sessionManager,
+  });
+  const { sandbox } = confinement;
+  const prompt = await createSystemPrompt(options, environment, { ...resources, access, sandbox });
+  const changes = await watchedChanges(options, changesOf(options, environment, resources.workspace));
   const opened = await openRecords(options, environment);
   const given = await sortGivenTools(options.customTools ?? []);
   const tools = new SessionTools(
-    { environment, access, mode, confined, changes, given, permit, dialogs: user?.dialogs },
+    { environment, resources, access, confinement, changes, given, permit, dialogs: user?.dialogs },
     options,
   );
   const { settings, log } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
   const asked = options.streamFn ?? streamWithKeys(streamByApi, models.keys);
   const stream = budget.meter(withLocalNotices(asked, { typeOf: models.serverTypeOf, log }));
-  const joined: Joined = { environment, access, models, changes, tools, stream, confined };
-  const extensions = createExtensionManager(options, joined, given.custom);
+  const joined: Joined = { environment, resources, models, changes, tools, stream, confinement };
+  const extensions = createExtensionManager(options, joined, {
+    givenTools: given.custom,
+    session: made,
+    promptParts: () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }),
+  });
   const prompts = findPrompts(options, environment, extensions);
-  const policy = policyOf(options, environment, { access: mode, sandbox, user });
-  const session = new AgentSession({
+  const policy = policyOf(options, environment, { access, sandbox, user });
+  session = new AgentSession({
     ...opened,
     cwd: environment.cwd,
     clock: environment.clock,
@@ -108,17 +120,10 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     learnSurroundings: prompt.learn,
     settings: sessionSettingsOf(settings, options.mode),
     sandbox,
-    access: mode,
+    access,
     loadRules: options.loadRules ?? (async () => options.rules ?? prompts?.rules.stream ?? []),
     ...(options.random ? { random: options.random } : {}),
   });
-  user?.attach(session);
-  confined.attach({
-    pending: tools.pending,
-    sessionId: () => session.sessionId,
-    record: () => session.sessionManager,
-  });
-  extensions?.attach(session, () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }));
   session.setUIContext(options.ui);
   // What was named for this start wins over the record.
   const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
@@ -126,15 +131,19 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   return { session, modelFallbackMessage };
 }
 
+function notReady(): never {
+  throw new GalleyError("unsupported", "The session is not ready yet.");
+}
+
 /** What the steps below share. */
 interface Joined {
   readonly environment: SessionEnvironment;
-  readonly access: ToolAccess;
+  readonly resources: ToolResources;
   readonly models: SessionModels;
   readonly changes: ChangeWriter;
   readonly tools: SessionTools;
   readonly stream: StreamFunction;
-  readonly confined: SessionConfinement;
+  readonly confinement: ConfinedCommands;
 }
 
 /** An injected workspace brings everything that writes: plans go through it, and the journal of the disk is not used. */
@@ -171,7 +180,7 @@ async function openRecords(
 async function createSystemPrompt(
   options: CreateAgentSessionOptions,
   environment: SessionEnvironment,
-  { workspace, processes, mode, sandbox }: ToolAccess & { mode: SessionAccess; sandbox: SessionSandbox },
+  { workspace, processes, access, sandbox }: ToolResources & { access: SessionAccess; sandbox: SessionSandbox },
 ) {
   const { cwd, agentDir, env, log, roots, home, project } = environment;
   const disabled = environment.settings.get("disabledProviders");
@@ -196,13 +205,13 @@ async function createSystemPrompt(
     settings: environment.settings,
     clock: environment.clock,
     path: env.PATH,
-    mode,
+    access,
     sandbox,
     processes: options.workspace ? undefined : processes, // a workspace of the host is not where our programs run
   });
   const defaultPrompt = defaultPromptIn(surroundings.text);
   const text = (active: readonly AnyTool[], prompts: SessionPrompts | undefined): string => {
-    const { replaced, added } = { ...promptFiles, ...prompts?.system };
+    const { replaced = promptFiles.replaced, added = promptFiles.added } = prompts?.system ?? {};
     const base = replaced ?? defaultPrompt(active);
     const standard = added === undefined ? base : `${base}\n\n${added}`;
     const { systemPrompt = standard } = options;
@@ -217,11 +226,11 @@ async function createSystemPrompt(
 /** Undefined where there are none. */
 function createExtensionManager(
   options: CreateAgentSessionOptions,
-  { environment, access, models, changes, tools, stream, confined }: Joined,
-  givenTools: readonly FoundTool[],
+  { environment, resources, models, changes, tools, stream, confinement }: Joined,
+  ofSession: Pick<ExtensionManagerDeps, "givenTools" | "session" | "promptParts">,
 ): ExtensionManager | undefined {
   const { cwd, agentDir, clock, env } = environment;
-  const { workspace, processes } = access;
+  const { workspace, processes } = resources;
   const source = sourceOf(options, models);
   const { maxFiles } = toolSettingsOf(environment.settings, environment.env).astEdit ?? {};
   const hostModules = {
@@ -242,10 +251,10 @@ function createExtensionManager(
     ...environment,
     workspace,
     processes,
-    projectProcesses: confinedProcesses(processes, confined.commands),
+    projectProcesses: confinedProcesses(processes, confinement),
     changes,
     models: source,
-    givenTools,
+    ...ofSession,
     mode,
     hostModules,
     shutdown,
@@ -322,11 +331,11 @@ function policyOf(
 /** What the session does on the disk and with programs besides its tools. */
 function workOf(
   options: CreateAgentSessionOptions,
-  { environment, access, confined }: Joined,
+  { environment, resources, confinement }: Joined,
   extensions: ExtensionManager | undefined,
 ): Pick<AgentSessionDeps, "readMentions" | "runBash" | "runProgram" | "exportPage" | "release"> {
   const { cwd, log, settings, env } = environment;
-  const { workspace, processes } = access;
+  const { workspace, processes } = resources;
   return {
     readMentions: async (text) =>
       (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
@@ -340,13 +349,13 @@ function workOf(
       const maskOutput = outputMask(environment);
       const running = { processes, artifacts, output, maskOutput };
       const wish = { command, sourceToolName: "bash", stage, isUnsandboxed };
-      const { end, notes } = await confined.commands.run(wish, (place) =>
+      const { end, notes } = await confinement.run(wish, (place) =>
         runPlaced(running, { ...request, cwd, timeoutSeconds }, place),
       );
       return { ...end, notes };
     },
     runProgram: async (request) =>
-      (await import("./exec/run-program.js")).runProgram(request, { processes, confinement: confined.commands, cwd }),
+      (await import("./exec/run-program.js")).runProgram(request, { processes, confinement, cwd }),
     exportPage: async (source, outputPath) =>
       (await import("./export-page.js")).exportPage(source, {
         outputPath,
@@ -358,7 +367,7 @@ function workOf(
     release: async (modulesMs) => {
       await extensions?.shutdown(modulesMs);
       await processes.shutdown();
-      await confined.release();
+      await confinement.release();
     },
   };
 }

@@ -19,7 +19,7 @@ import type { Finding } from "./finding.js";
 import { loadModelRegistry } from "./load-models.js";
 import { setKeyText } from "./models/list-models.js";
 import { listDamagedChanges, listPendingSessions, type PendingLocation } from "./pending-sessions.js";
-import { createToolAccess } from "./tool-access.js";
+import { createToolResources } from "./tool-resources.js";
 
 const leastNode = [20, 19] as const;
 const versionLimitMs = 5000;
@@ -27,7 +27,7 @@ const versionLimitMs = 5000;
 export async function diagnose(cwd: string): Promise<Finding[]> {
   const location = await findExtensionLocation({ cwd, log: silentLog, builtInToolNames: [] });
   const { home } = location; // programs start there: nothing of the project can change what they do
-  const { processes } = createToolAccess({ ...location, clock: systemClock });
+  const { processes } = createToolResources({ ...location, clock: systemClock });
   try {
     const found = await Promise.all([
       [checkNode(process.versions.node)],

@@ -9,11 +9,11 @@ import { createMemoryChangeWriter } from "../testing/memory-change-writer.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
 import { SessionAccess } from "./access/access-mode.js";
-import { createConfinement } from "./sandbox/create-confinement.js";
+import { ConfinedCommands } from "./sandbox/confined-commands.js";
 import { findSessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
 import { SessionTools, type SessionToolsDeps } from "./session-tools.js";
-import { createToolAccess } from "./tool-access.js";
+import { createToolResources } from "./tool-resources.js";
 
 async function setUp(options: CreateAgentSessionOptions = {}, deps: Partial<SessionToolsDeps> = {}) {
   const home = temporaryDirectory();
@@ -26,13 +26,14 @@ async function setUp(options: CreateAgentSessionOptions = {}, deps: Partial<Sess
     settings: new Settings(),
     ...options,
   });
-  const access = createToolAccess({ ...environment, permit: undefined });
+  const resources = createToolResources({ ...environment, permit: undefined });
   const changes = createMemoryChangeWriter(createMemoryWorkspace({}));
   const given = { agent: [], custom: [] };
-  const mode = new SessionAccess(environment.settings);
-  const confined = createConfinement({}, { environment, access: mode });
+  const access = new SessionAccess(environment.settings);
+  const unused = () => expect.fail("nothing is staged here");
+  const confinement = new ConfinedCommands({}, { environment, access, pending: unused, record: unused });
   const tools = new SessionTools(
-    { environment, access, mode, confined, changes, given, permit: undefined, dialogs: undefined, ...deps },
+    { environment, resources, access, confinement, changes, given, permit: undefined, dialogs: undefined, ...deps },
     options,
   );
   const undo = vi.fn();

@@ -2,30 +2,32 @@
 // together with the session, because they use what it holds.
 
 import { GalleyError } from "../base/errors.js";
-import type { Permit } from "../files/workspace.js";
+import type { Permit, Workspace } from "../files/workspace.js";
+import type { PendingActions } from "../pending/pending-actions.js";
+import { actionsNeeded, planOf, stagedFor } from "../pending/store/stack.js";
 import type { ChangeWriter } from "../plans/change-writer.js";
+import { typeAfter } from "../plans/plan.js";
 import type { SessionToolDeps } from "../session/agent-session-deps.js";
 import { type BuiltInToolDeps, createBuiltInTools } from "../tools/index.js";
 import { createResolve } from "../tools/resolve.js";
-import type { Staging } from "../tools/staging.js";
+import type { KeptFiles, Staging } from "../tools/staging.js";
 import type { AnyTool, Dialogs } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
 import type { SessionAccess } from "./access/access-mode.js";
 import { type GivenTools, withoutReplaced } from "./custom-tools.js";
 import type { ToolsInstead } from "./extensions/tool-makers.js";
-import type { SessionConfinement } from "./sandbox/create-confinement.js";
+import type { ConfinedCommands } from "./sandbox/confined-commands.js";
 import { outputMask } from "./secrets/result-masks.js";
 import { selectTools } from "./select-tools.js";
 import type { SessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
-import { createToolAccess, type ToolAccess, toolSettingsOf } from "./tool-access.js";
-import { stagingOf } from "./tool-staging.js";
+import { createToolResources, type ToolResources, toolSettingsOf } from "./tool-resources.js";
 
 export interface SessionToolsDeps {
   readonly environment: SessionEnvironment;
-  readonly access: ToolAccess;
-  readonly mode: SessionAccess;
-  readonly confined: SessionConfinement;
+  readonly resources: ToolResources;
+  readonly access: SessionAccess;
+  readonly confinement: ConfinedCommands;
   readonly changes: ChangeWriter;
   readonly given: GivenTools;
   readonly permit: Permit | undefined;
@@ -59,16 +61,15 @@ export class SessionTools {
 
   /** Called once, by the session. `reserve` is given the names that no extension may take. */
   create(session: SessionToolDeps, reserve: (names: readonly string[]) => void): readonly AnyTool[] {
-    const { environment, access, mode, confined, changes, given, dialogs } = this.#deps;
-    const { kept, commands: confinement } = confined;
+    const { environment, resources, access, confinement, changes, given, dialogs } = this.#deps;
     const { clock, settings, env } = environment;
     const { toolNames, overrideBuiltins, persist: isPersistent = false } = this.#options;
-    const staging = stagingOf(session.pending, { changes, access: mode, kept });
+    const staging = stagingOf(session.pending, { changes, access, kept: confinement.kept });
     this.#pending = session.pending;
     this.#own = {
       todos: session.todos,
       artifacts: session.artifacts,
-      ...access,
+      ...resources,
       staging,
       clock,
       isPersistent,
@@ -93,8 +94,8 @@ export class SessionTools {
   /** The built-in tools, as they would be in another directory; none before the session's own are made. */
   in(cwd: string, { processes: given, autoResize, runsElsewhere }: ToolsInstead = {}): readonly AnyTool[] {
     if (!this.#own || !this.#pending) return [];
-    const { environment, access, mode, changes, permit } = this.#deps;
-    const { kept } = this.#deps.confined;
+    const { environment, resources, access, confinement, changes, permit } = this.#deps;
+    const { kept } = confinement;
     const { settings: usual } = this.#own;
     const read = { ...usual.read, ...(autoResize === undefined ? {} : { autoResize }) };
     const own = {
@@ -106,9 +107,56 @@ export class SessionTools {
     if (cwd === environment.cwd) return createBuiltInTools(own);
     if (this.#options.workspace) throw new GalleyError("unsupported", onlyHereText);
     const { agentDir, env, settings, clock, log } = environment;
-    const { processes } = access;
-    const there = createToolAccess({ cwd, agentDir, env, settings, clock, log, permit }, { processes });
-    const staging = stagingOf(this.#pending, { changes, access: mode, workspace: there.workspace, kept });
+    const { processes } = resources;
+    const there = createToolResources({ cwd, agentDir, env, settings, clock, log, permit }, { processes });
+    const staging = stagingOf(this.#pending, { changes, access, workspace: there.workspace, kept });
     return createBuiltInTools({ ...own, ...there, staging, ...(given ? { processes: given } : {}) });
   }
+}
+
+/** `workspace`: whose rules count for what is written at once; default: the session's. */
+function stagingOf(
+  pending: PendingActions,
+  {
+    changes: writer,
+    access,
+    workspace,
+    kept,
+  }: { changes: ChangeWriter; access: SessionAccess; workspace?: Workspace; kept?: () => KeptFiles | undefined },
+): Staging {
+  return {
+    mode: () => access.staging,
+    stage: (action) => pending.stage(action),
+    staged: (path) =>
+      stagedFor(pending.store, path).map(({ id, change }) => ({
+        id,
+        bytes: change.kind === "delete" ? undefined : change.after,
+        type: typeAfter(change),
+        mode: change.mode,
+      })),
+    get kept() {
+      return kept?.();
+    },
+    stagedPaths: () => [
+      ...new Set(pending.store.list().flatMap((stored) => planOf(stored)?.changes.map(({ path }) => path) ?? [])),
+    ],
+    needed: (changes) => actionsNeeded(pending.store, changes),
+    note: ({ files, ...what }) =>
+      writer.note(
+        {
+          ...what,
+          by: "model",
+          reason: "",
+          files: files.map((file) => ({ kind: file.before ? ("modify" as const) : ("create" as const), ...file })),
+        },
+        pending.session,
+      ),
+    wrote: (paths) => pending.filesWritten(paths),
+    async applyNow(changes, what) {
+      const usual = { by: "model", reason: "Staging is off." } as const;
+      const applied = await writer.apply(changes, { ...usual, ...what, pendingId: "" }, pending.session, workspace);
+      await pending.filesWritten(changes.map(({ path }) => path));
+      return applied;
+    },
+  };
 }

@@ -23,29 +23,28 @@ export interface UserQuestions {
   readonly escalate: (question: EscalationQuestion) => Promise<boolean>;
   readonly confirmApply: NonNullable<AgentSessionDeps["confirm"]>;
   readonly confirmProtected: NonNullable<AgentSessionDeps["confirmProtected"]>;
-  /** From then on, stopping the session's work also cancels a question about a file. */
-  attach(session: { readonly signal: AbortSignal | undefined }): void;
 }
 
 /** Undefined where no user can be asked. */
 export function createUserQuestions(
   ui: SessionUI | undefined,
-  deps: { readonly clock: Clock; readonly log: Log },
+  deps: {
+    readonly clock: Clock;
+    readonly log: Log;
+    /** Of the session's work: stopping it also cancels a question about a file. */
+    signal(): AbortSignal | undefined;
+  },
 ): UserQuestions | undefined {
   if (!ui) return undefined;
   const live = createLiveUI(deps);
   live.set(ui, true);
-  let session: { readonly signal: AbortSignal | undefined } | undefined;
   return {
-    permit: permitBy(live.ui, () => session?.signal),
+    permit: permitBy(live.ui, deps.signal),
     dialogs: dialogsOf(live.ui),
     approveCall: callApprovalBy(live.ui),
     escalate: escalationBy(live.ui),
     confirmApply: applyConfirmationBy(live.ui),
     confirmProtected: protectedConfirmationBy(live.ui),
-    attach(made) {
-      session = made;
-    },
   };
 }
 

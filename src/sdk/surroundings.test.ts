@@ -58,7 +58,7 @@ function around(
   };
   return createSurroundings({
     ...{ cwd, project, settings: new Settings(), clock, path: env.PATH, processes },
-    ...{ mode: { staging }, sandbox: { state } },
+    ...{ access: { staging }, sandbox: { state } },
   });
 }
 

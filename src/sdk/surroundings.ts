@@ -18,7 +18,7 @@ export interface SurroundingsOptions {
   readonly cwd: string;
   readonly project: Project;
   readonly settings: Settings;
-  readonly mode: Pick<SessionAccess, "staging">;
+  readonly access: Pick<SessionAccess, "staging">;
   readonly sandbox: Pick<SessionSandbox, "state">;
   readonly clock: Clock;
   /** Where programs are searched; undefined: commands run elsewhere, and neither shell nor git is known. */
@@ -84,7 +84,7 @@ const stagingTexts = {
   all: "Staging all: every file change is a preview that waits for review.",
 };
 
-function stagingText({ mode: { staging }, sandbox }: SurroundingsOptions): string {
+function stagingText({ access: { staging }, sandbox }: SurroundingsOptions): string {
   const { mode, stage } = sandbox.state;
   // What was not tried yet is taken for possible: a refused command says why.
   const isPossible = mode !== "read-only" && (stage.mechanism !== "none" || stage.reason === notTriedText);

@@ -11,7 +11,7 @@ import type { AgentSessionEvent } from "../protocol/events.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { capabilitiesOf } from "../provider/provider.js";
 import { billedUsageType, type UsageByModel } from "../record/billing.js";
-import { ActiveTools } from "./active-tools.js";
+import { ActiveTools, SystemPrompt } from "./active-tools.js";
 import type { AgentSessionDeps } from "./agent-session-deps.js";
 import { BashExecutions } from "./bash/bash-execution.js";
 import { createBashHome } from "./bash/bash-home.js";
@@ -29,7 +29,6 @@ import { SessionRules } from "./rules/session-rules.js";
 import { RunDriver } from "./run-driver.js";
 import { plainText } from "./session-messages.js";
 import { defaultSessionSettings, type SessionSettings } from "./session-settings.js";
-import { SystemPrompt } from "./system-prompt.js";
 import { TodoTracker } from "./todos/todo-tracker.js";
 
 export interface SessionInternals {

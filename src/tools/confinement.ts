@@ -18,13 +18,15 @@ export interface CommandWish {
   readonly isUnsandboxed?: boolean | undefined;
 }
 
-/** Where it is to be started. */
-export interface CommandPlace {
+/** How it is to be started. */
+export interface StartOptions {
   readonly box?: Box;
   readonly env?: Readonly<Record<string, string>>;
   /** Also stops it. */
   readonly signal?: AbortSignal;
 }
+
+export type StartCommand<End> = (options: StartOptions) => Promise<End>;
 
 /** How it ended, as far as the notes depend on it. */
 export interface CommandEnd {
@@ -42,16 +44,19 @@ export interface CommandNotes {
   readonly dropped?: DroppedEffects | undefined;
 }
 
+export interface RanCommand<End> {
+  readonly end: End;
+  readonly notes: CommandNotes;
+}
+
+/** What runs the commands of a session. */
 export interface Confinement {
   /** Commands run one after the other, because each sees what the one before did. */
   readonly isSerial: boolean;
   /** What a command leaves running ends with it. */
   readonly endsBackground: boolean;
   /** Throws `unsupported` with a sentence where it must not run, and what `start` throws. */
-  run<End extends CommandEnd>(
-    wish: CommandWish,
-    start: (place: CommandPlace) => Promise<End>,
-  ): Promise<{ readonly end: End; readonly notes: CommandNotes }>;
+  run<End extends CommandEnd>(wish: CommandWish, start: StartCommand<End>): Promise<RanCommand<End>>;
 }
 
 /** For commands that nothing of ours confines. */

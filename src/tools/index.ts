@@ -1,6 +1,7 @@
 // The built-in tools. Making them costs nothing: what is heavy is loaded by the first call that needs it.
 
 import type { Clock } from "../base/clock.js";
+import { isObject, type JsonObject, type JsonSchema } from "../base/json.js";
 import type { Workspace } from "../files/workspace.js";
 import type { Processes } from "../processes/processes.js";
 import { createAsk } from "./ask.js";
@@ -12,7 +13,6 @@ import { createEdit } from "./edit.js";
 import { createFind } from "./find.js";
 import { createGrep } from "./grep.js";
 import { createLs } from "./ls.js";
-import { published } from "./published-schema.js";
 import { createRead } from "./read.js";
 import { installedRipgrep } from "./search/ripgrep.js";
 import { SeenFiles } from "./seen-files.js";
@@ -96,4 +96,42 @@ function eitherWorkspace(disk: Workspace, staged: Workspace, isReviewed: () => b
       return typeof member === "function" ? member.bind(chosen) : member;
     },
   });
+}
+
+// A schema as models see it: bounds that only protect us from absurd arguments are left out, because every byte is sent
+// with every request.
+
+const guards = new Set(["maxLength", "maxItems", "minItems", "minimum", "maximum", "pattern"]);
+
+/** Made when it is first asked for, which is with the first request. */
+function published(tool: AnyTool, more: Partial<AnyTool> = {}): AnyTool {
+  let made: JsonSchema | undefined;
+  return {
+    ...tool,
+    ...more,
+    /** It may depend on the working mode. */
+    get description() {
+      return tool.description;
+    },
+    get published() {
+      made ??= withoutGuards(tool.published ?? tool.parameters) as JsonSchema;
+      return made;
+    },
+  };
+}
+
+function withoutGuards(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  const kept: JsonObject = {};
+  for (const [key, value] of Object.entries(schema))
+    if (!guards.has(key)) kept[key] = key === "properties" ? eachProperty(value) : withoutGuards(value);
+  return kept;
+}
+
+/** Here the keys are names of arguments: one may well be called `pattern`. */
+function eachProperty(properties: unknown): unknown {
+  if (!isObject(properties)) return properties;
+  const kept: JsonObject = {};
+  for (const [name, schema] of Object.entries(properties)) kept[name] = withoutGuards(schema);
+  return kept;
 }

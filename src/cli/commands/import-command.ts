@@ -9,9 +9,9 @@ import { type ImportPlan, importSources, type LeftOut, planImport } from "../../
 import { writeImport } from "../../sdk/import/write-import.js";
 import { builtInThemes } from "../../tui/theme/colours.js";
 import { readTheme } from "../../tui/theme/read-theme.js";
+import { asUserWrites } from "../create-terminal-access.js";
 import { exitCodes } from "../exit-codes.js";
 import { ignoreBrokenPipe } from "../ignore-broken-pipe.js";
-import { asUserWrites } from "../terminal-access.js";
 import { unknownOption, wrongUse } from "../verb-help.js";
 
 export async function runImportCommand(words: readonly string[]): Promise<void> {

@@ -11,9 +11,9 @@ import { maskedReview } from "../../sdk/review/masked-review.js";
 import { projectReview } from "../../sdk/review/project-review.js";
 import { findSecrets } from "../../sdk/secrets/find-secrets.js";
 import { findSessionEnvironment } from "../../sdk/session-environment.js";
+import { createTerminalAccess } from "../create-terminal-access.js";
 import { exitCodes, signalCodes } from "../exit-codes.js";
-import { keyFileIn } from "../terminal/input-access.js";
-import { createTerminalAccess } from "../terminal-access.js";
+import { keyFileIn } from "../terminal/create-input-access.js";
 import { unknownOption, wrongUse } from "../verb-help.js";
 import { reasonOf } from "./review-output.js";
 

@@ -38,7 +38,7 @@ export function loadSystem(sources: readonly TextSource[], reader: TextReader): 
   };
   const replaced = nearest(/[\\/]SYSTEM\.md$/);
   const added = nearest(/[\\/]APPEND_SYSTEM\.md$/);
-  return { ...(replaced === undefined ? {} : { replaced }), ...(added === undefined ? {} : { added }) };
+  return { replaced, added };
 }
 
 async function parseEach<Value>(

@@ -92,7 +92,7 @@ export class SessionPrompts implements PromptLibrary {
           name,
           description,
           source: "prompt",
-          sourceInfo: { ...sourceInfoOf(place), ...(argumentHint === undefined ? {} : { argumentHint }) },
+          sourceInfo: { ...sourceInfoOf(place), argumentHint },
         }),
       ),
       ...this.skills.map(

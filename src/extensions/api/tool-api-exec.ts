@@ -47,7 +47,7 @@ export async function execProgram(
       signal,
       ...(timeout !== undefined && timeout > 0 ? { timeoutMs: timeout } : {}),
       ...(env ? { env } : {}),
-      ...(input === undefined ? {} : { stdin: input }),
+      stdin: input,
       onOutput: (chunk, stream) => output[stream].add(chunk),
     });
     const isTruncated = output.stdout.isTruncated || output.stderr.isTruncated;

@@ -121,7 +121,7 @@ function common(action: CustomToolPendingAction, call: ModuleCall | undefined): 
     toolCallId: call?.toolCallId,
     details,
     ...(preview ? { preview } : {}),
-    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    expiresInMs,
   };
 }
 

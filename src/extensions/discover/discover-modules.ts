@@ -8,8 +8,7 @@ import { findProject } from "../../files/paths/find-roots.js";
 import { directoryModules, isModuleFile } from "./directory.js";
 import { type Discovery, Findings, type ModuleKind, type ModuleSource } from "./findings.js";
 import { type Accepts, folderModules, scriptFolder } from "./folder.js";
-import { marketplacePlugins } from "./marketplace.js";
-import { type PluginChoice, packageModules, pluginChoice } from "./plugins.js";
+import { marketplacePlugins, type PluginChoice, packageModules, pluginChoice } from "./plugins.js";
 
 /** A configuration directory, as the layer above finds them. */
 export interface ModuleRoot {

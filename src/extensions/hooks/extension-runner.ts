@@ -8,6 +8,7 @@ import type { Log } from "../../base/log.js";
 import { maskDeep } from "../../base/text-mask.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
+import { lateError } from "../api/custom-tool-events.js";
 import { failureOf, type ToolFailure } from "../api/custom-tool-failure.js";
 import type { LiveUI } from "../api/custom-tool-ui.js";
 import { EventBus } from "../api/event-bus.js";
@@ -18,8 +19,7 @@ import { createCommandContext, createExtensionContext } from "../api/extension-c
 import type { ExtensionRegistrations, RegisteredHandler, RegisteredTool } from "../api/extension-registrations.js";
 import { ExtensionRegistry, type Owned } from "../api/extension-registry.js";
 import { adaptExtensionTool, type ExtensionTool } from "../api/extension-tools.js";
-import { runGuarded } from "../load/load-guard.js";
-import { withinOwnTime } from "./extension-limit.js";
+import { type Patience, runGuarded } from "../load/load-guard.js";
 import type { ExtensionEvent, HookEvent, OutcomeOf } from "./hooks.js";
 import { ruleFor } from "./hooks-rules.js";
 
@@ -266,4 +266,50 @@ function copy(value: unknown): unknown {
   } catch {
     return value; // details that hold functions cannot be copied
   }
+}
+
+// A limit on an extension's work that counts only its own time: while the user is being asked, the clock stands still.
+
+/** Rejects when the time is up; what comes later is ignored. */
+function withinOwnTime<Result>(
+  clock: Clock,
+  limitMs: number,
+  work: (patience: Patience) => Promise<Result>,
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    let leftMs = limitMs;
+    let since = 0;
+    let holds = 0;
+    let isOver = false;
+    let cancel = () => {};
+    const run = () => {
+      since = clock.now();
+      cancel = clock.after(
+        leftMs,
+        () => {
+          isOver = true;
+          reject(lateError(limitMs, limitMs - leftMs + clock.now() - since));
+        },
+        { isAwaited: true },
+      );
+    };
+    const release = () => {
+      if (--holds === 0 && !isOver) run();
+    };
+    const patience: Patience = {
+      hold(until) {
+        if (holds++ === 0) {
+          cancel();
+          leftMs = Math.max(0, leftMs - Math.max(0, clock.now() - since));
+        }
+        until.then(release, release);
+      },
+    };
+    run();
+    const end = () => {
+      isOver = true;
+      cancel();
+    };
+    work(patience).then(resolve, reject).finally(end);
+  });
 }

@@ -229,7 +229,7 @@ function itemMaker(root: string, { files, manifests, loads, problem }: DigestedF
 }
 
 function remarks({ problem, computedLines }: DigestedFile): Pick<TrustItem, "problem" | "computedLines"> {
-  return { ...(problem === undefined ? {} : { problem }), ...(computedLines.length === 0 ? {} : { computedLines }) };
+  return { problem, ...(computedLines.length === 0 ? {} : { computedLines }) };
 }
 
 function coverageOf(files: DigestedFiles["files"]): Coverage {

@@ -53,7 +53,7 @@ export function decideTrust(options: DecideTrustOptions): TrustDecision {
     ? { records: [], problem: "The file of trusted projects lies in the project itself and does not count" }
     : listTrust(file);
   const own = records.filter((record) => record.root === root);
-  const base = { root, digest, items, isForeign, ...(problem === undefined ? {} : { problem }) };
+  const base = { root, digest, items, isForeign, problem };
   const [all, none] = [new Set(items), new Set<TrustItem>()];
   if (isTrustedForThisRun) return { ...base, state: "trusted", by: "command line", trusted: all };
   if (projectModules === "deny") return { ...base, state: "untrusted", by: "settings", trusted: none };

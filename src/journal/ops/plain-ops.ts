@@ -12,7 +12,7 @@ export function plainOps(op: ChangeOp): PlainOp[] {
   if (op.kind !== "rename") return [op];
   const { path, shownPath, beforeHash, beforeBytes, beforeType, force = false, to, shownTo, kind: _, ...content } = op;
   const type = beforeType === undefined ? {} : { beforeType };
-  const seen = { beforeHash, force, ...type, ...(beforeBytes === undefined ? {} : { beforeBytes }) };
+  const seen = { beforeHash, force, ...type, beforeBytes };
   return [
     { kind: "create", path: to, shownPath: shownTo, movedFrom: path, ...content },
     { kind: "delete", path, shownPath, ...seen },

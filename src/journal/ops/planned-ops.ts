@@ -92,12 +92,7 @@ export function opOf(change: PlannedChange, { isFromCommand = false } = {}): Cha
     ...(stamp.type ? { beforeType: stamp.type } : {}),
     ...(isFromCommand ? { force: true } : {}),
   };
-  const content = {
-    bytes: after,
-    ...(type ? { type } : {}),
-    ...(mode === undefined ? {} : { mode }),
-    ...(mtimeMs === undefined ? {} : { mtimeMs }),
-  };
+  const content = { bytes: after, ...(type ? { type } : {}), mode, mtimeMs };
   if (kind === "create") return { kind, ...named, ...content };
   if (kind === "delete") return { kind, ...seen };
   if (kind === "modify") return { kind, ...seen, ...content };

@@ -77,14 +77,7 @@ export function preparedOp(target: Target, names: TempNames): PreparedOp {
     const places = isStanding
       ? { staged: null, backup: null }
       : { staged, backup: op.kind === "modify" ? backupOf(staged) : null };
-    return {
-      ...common,
-      ...hash,
-      ...withType(type),
-      ...places,
-      ...like,
-      ...(mode === undefined ? {} : { afterMode: mode }),
-    };
+    return { ...common, ...hash, ...withType(type), ...places, ...like, afterMode: mode };
   }
   return {
     ...common,
@@ -95,7 +88,7 @@ export function preparedOp(target: Target, names: TempNames): PreparedOp {
     bytes,
     ...like,
     ...(mode === undefined || type === "symlink" ? {} : { mode }),
-    ...(mtimeMs === undefined ? {} : { mtimeMs }),
+    mtimeMs,
   };
 }
 

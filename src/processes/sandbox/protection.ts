@@ -1,11 +1,11 @@
 // Protects the user's paths in the writable roots for one command, and puts the disk in order after it.
 
-import { lstatSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { readGitText } from "../../files/git-directory.js";
 import { displayPath } from "../../files/paths/resolve-path.js";
 import { cleanNewRepository } from "./new-repository.js";
 import { findProtected, type ProtectedPlaces, type ProtectedSearch } from "./protected-places.js";
-import { programLines, takeProgramLines } from "./rebase-todo.js";
 import type { Stubs } from "./stubs.js";
 
 export interface Protection {
@@ -64,4 +64,30 @@ function takeWatched({ watched }: ProtectedPlaces): string[] {
 /** `sub/.git` to `sub/`: what was taken out of a repository begins with its `.git`, or ends with it. */
 function prefixOf(shown: string): string {
   return shown.slice(0, -join(".git").length);
+}
+
+// The list of what a rebase does next belongs to git, which a confined command may use. The lines in it that start programs
+// do not: the user's next `git rebase --continue` would run them outside of the sandbox.
+
+const startsProgram = /^\s*(?:x|exec)\s/;
+
+function programLines(path: string): ReadonlySet<string> {
+  return new Set((readGitText(path) ?? "").split("\n").filter((line) => startsProgram.test(line)));
+}
+
+/** Takes such lines out but those that were there `before`. Whether there were any. */
+function takeProgramLines(path: string, before: ReadonlySet<string>): boolean {
+  const directory = dirname(path);
+  if (lstatSync(directory, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    rmSync(directory); // git would follow it to a list that may be anything
+    return true;
+  }
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  const text = readGitText(path);
+  const lines = text?.split("\n") ?? [];
+  const kept = lines.filter((line) => !startsProgram.test(line) || before.has(line));
+  if (text !== undefined && kept.length === lines.length) return false;
+  rmSync(path, { recursive: true, force: true });
+  if (text !== undefined) writeFileSync(path, kept.join("\n"), { flag: "wx" });
+  return true;
 }

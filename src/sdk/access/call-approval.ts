@@ -18,7 +18,6 @@ import {
   isEscalationAllowed,
   stagedEscalationText,
 } from "./escalation.js";
-import { bypassText, declinedText } from "./staging-policy.js";
 
 /** What a front end shows of a call that waits for an answer. */
 export interface CallQuestion {
@@ -131,3 +130,10 @@ async function answerTo(
   if (await confirm({ ...request, args })) return { kind: "once" };
   return bypasses ? declinedText : { kind: "no" };
 }
+
+// While every change waits for review, a call that the view cannot hold would bypass it: it runs only with the user's
+// permission. What the model reads where there is none.
+
+const bypassText = "Refused: commands bypass staging. Use --allow-exec to permit them.";
+const declinedText =
+  "Refused: commands bypass staging, and the user did not allow this one. Go on without it, or ask what to do instead.";

@@ -39,8 +39,8 @@ export async function openExecSession(
     contextFiles: [],
     disableExtensionDiscovery: true,
     onNoModel: () => {},
-    ...(access === undefined ? {} : { access }),
-    ...(sessionDir === undefined ? {} : { sessionDir }),
+    access,
+    sessionDir,
     ...(stacked === undefined ? {} : { resume: { kind: "open", target: stacked } }),
   };
   const { session } = await createAgentSession(options);

@@ -63,13 +63,15 @@ export interface ExtensionManagerDeps
   readonly roots: readonly ConfigRoot[];
   readonly hostModules: HostModules;
   readonly givenTools: readonly FoundTool[];
+  /** Throws before the session is made. */
+  session(): AgentSession;
+  /** What the system prompt is made of. */
+  promptParts(): Pick<SystemPromptOptions, "contextFiles" | "skills">;
   /** `interactive`, `rpc`, `print` or `json`. */
   readonly mode: string;
   /** An extension wants the program to end. */
   shutdown(): void;
 }
-
-type PromptParts = Pick<SystemPromptOptions, "contextFiles" | "skills">;
 
 /** How long extensions that are still being loaded may take when the session ends. */
 const loadPatienceMs = 2000;
@@ -80,8 +82,6 @@ export class ExtensionManager implements SessionExtensions {
   readonly #clock: ShorteningClock;
   readonly #options: ExtensionOptions;
   readonly #reports: ExtensionReports;
-  #session: AgentSession | undefined;
-  #promptParts: () => PromptParts = () => ({ contextFiles: [], skills: [] });
   #reserved: readonly string[] = [];
   #loading: Promise<void> | undefined;
   /** Until the loaded extensions have been told of the start. */
@@ -115,12 +115,6 @@ export class ExtensionManager implements SessionExtensions {
   /** Names that no custom tool may have. */
   reserve(names: readonly string[]): void {
     this.#reserved = names;
-  }
-
-  /** Call it before any other method. */
-  attach(session: AgentSession, promptParts: () => PromptParts): void {
-    this.#session = session;
-    this.#promptParts = promptParts;
   }
 
   loaded(): Promise<void> {
@@ -182,9 +176,9 @@ export class ExtensionManager implements SessionExtensions {
   ) {
     const runner = this.#live?.runner;
     if (!runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
-    const session = this.#session as AgentSession;
+    const session = this.#deps.session();
     const own = { cwd: session.cwd, selectedTools: session.getActiveToolNames() };
-    const systemPromptOptions = { ...own, ...this.#promptParts() };
+    const systemPromptOptions = { ...own, ...this.#deps.promptParts() };
     return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt, systemPromptOptions }, signal);
   }
 
@@ -279,7 +273,7 @@ export class ExtensionManager implements SessionExtensions {
     const live = await this.#createLive([]);
     if (!live || this.#isGone) return;
     this.#live = live;
-    (this.#session as AgentSession).observe((event) => this.#live?.observe(event)?.then(() => {}));
+    this.#deps.session().observe((event) => this.#live?.observe(event)?.then(() => {}));
     this.#begin("startup");
     void this.#askForTrust(); // not awaited: until there is an answer it is no
   }
@@ -332,7 +326,7 @@ export class ExtensionManager implements SessionExtensions {
 
   /** Undefined where the command line has a flag that no extension knows. */
   async #createLive(old: readonly AnyTool[]): Promise<LiveExtensions | undefined> {
-    const session = this.#session as AgentSession;
+    const session = this.#deps.session();
     const [
       { loadSessionExtensions },
       { liveExtensions },

@@ -5,16 +5,18 @@ import type { Clock } from "../../base/clock.js";
 import type { Log } from "../../base/log.js";
 import { splitWords } from "../../config/prompts/template.js";
 import { customSlashCommand, type LoadedCommand, runCustomCommand } from "../../extensions/api/custom-command.js";
-import { adaptCustomTool } from "../../extensions/api/custom-tool-adapter.js";
+import { type AdaptedTool, adaptCustomTool } from "../../extensions/api/custom-tool-adapter.js";
 import { notifyTools } from "../../extensions/api/custom-tool-events.js";
 import { cameFrom, type ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import { findCommand } from "../../extensions/api/extension-commands.js";
+import { type RenderHooks, ToolRenderer } from "../../extensions/api/render.js";
+import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
 import { compactionExtensions } from "../../extensions/hooks/hooks-compaction.js";
 import { runUserBash, toolSessionEvent, type UserCommand } from "../../extensions/hooks/hooks-session.js";
 import { extensionToolHooks } from "../../extensions/hooks/hooks-tools.js";
 import type { AddedTool } from "../../session/active-tools.js";
+import type { ExtensionDrawing } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
-import { extensionDrawing } from "./extension-drawing.js";
 import { createExtensionHost, createToolHost, type ExtensionHostDeps } from "./extension-host.js";
 import { refusalWithout } from "./failed-guards.js";
 import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } from "./load-session-extensions.js";
@@ -116,5 +118,41 @@ function customCommands(commands: readonly LoadedCommand[], deps: Parameters<typ
       const found = findCommand(byName, text);
       return found && (() => runCustomCommand(found.command, splitWords(found.args), deps));
     },
+  };
+}
+
+// What extensions draw in a terminal and which keys they have. A renderer that failed once is not used again, whichever call
+// it is asked about.
+
+interface DrawingDeps {
+  readonly tools: readonly AdaptedTool[];
+  readonly runner: ExtensionRunner | undefined;
+  readonly log: Log;
+  onError(failure: ToolFailure): void;
+}
+
+function extensionDrawing({ tools, runner, log, onError }: DrawingDeps): ExtensionDrawing {
+  const failed = new Map<string, Set<string>>();
+  const failedOf = (name: string) => {
+    const known = failed.get(name) ?? new Set();
+    failed.set(name, known);
+    return known;
+  };
+  return {
+    toolRenderer(name) {
+      const registered = runner?.tools().find(({ definition }) => definition.name === name);
+      const own = tools.find(({ tool }) => tool.name === name);
+      const tool = (registered?.definition ?? own?.tool) as (RenderHooks & { name: string }) | undefined;
+      if (!tool?.renderCall && !tool?.renderResult) return undefined;
+      const path = registered?.path ?? own?.resolvedPath ?? "";
+      return new ToolRenderer({ tool, path, log, onError, failed: failedOf(name) });
+    },
+    messageRenderer: (customType) => runner?.registry.messageRenderer(customType),
+    shortcuts: () =>
+      [...(runner?.registry.shortcuts() ?? [])].map(([key, { definition }]) => ({
+        key,
+        description: definition.description,
+        run: () => void runner?.runShortcut(key),
+      })),
   };
 }

@@ -95,14 +95,14 @@ interface LoadWork {
 }
 
 async function load(modules: readonly FoundModule[], work: LoadWork): Promise<CustomToolSet> {
-  const [loader, { createToolAccess }, { sessionlessHostModules }] = await Promise.all([
+  const [loader, { createToolResources }, { sessionlessHostModules }] = await Promise.all([
     import("../../extensions/load/load.js"),
-    import("../tool-access.js"),
+    import("../tool-resources.js"),
     import("./sessionless-host-modules.js"),
   ]);
   const { location, pushPendingAction, coverage } = work;
   const { cwd, agentDir, log, builtInToolNames } = location;
-  const { processes } = createToolAccess({ ...location, clock: systemClock });
+  const { processes } = createToolResources({ ...location, clock: systemClock });
   const loaded = await loader.loadCustomTools(modules, {
     cwd,
     processes,

@@ -20,7 +20,7 @@ import type { ToolReport } from "../../extensions/load/tool-check.js";
 import type { TrustDecision } from "../../extensions/trust/trust.js";
 import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
 import type { TrustRecord } from "../../extensions/trust/trust-store.js";
-import { createToolAccess } from "../tool-access.js";
+import { createToolResources } from "../tool-resources.js";
 import { sessionlessHostModules } from "./sessionless-host-modules.js";
 
 export type { ToolReport, TrustDecision, TrustRecord };
@@ -147,7 +147,7 @@ export async function withLoading<Result>(
   use: (loading: LoadDeps) => Promise<Result>,
 ): Promise<Result> {
   const { cwd, agentDir, log } = location;
-  const { processes } = createToolAccess({ ...location, clock: systemClock });
+  const { processes } = createToolResources({ ...location, clock: systemClock });
   const cacheDirectory = join(agentDir, "cache", "tools");
   const hostModules = sessionlessHostModules(location, processes);
   try {

@@ -44,7 +44,7 @@ export function modelFunctions({ models, stream: ask, clock }: ModelFunctionsDep
       ...given,
       headers: { ...(await models.headersFor(model)), ...given.headers },
       signal: given.signal ?? new AbortController().signal,
-      ...(apiKey === undefined ? {} : { apiKey }),
+      apiKey,
     };
   };
 

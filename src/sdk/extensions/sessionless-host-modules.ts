@@ -8,7 +8,7 @@ import type { ConfigLocation } from "../../config/survey-extensions.js";
 import type { HostModules } from "../../extensions/compat/virtual-modules.js";
 import type { Processes } from "../../processes/processes.js";
 import type { BuiltInToolDeps } from "../../tools/index.js";
-import { createToolAccess, toolSettingsOf } from "../tool-access.js";
+import { createToolResources, toolSettingsOf } from "../tool-resources.js";
 import type { ToolMakerDeps } from "./tool-makers.js";
 
 export function sessionlessHostModules(
@@ -23,7 +23,10 @@ export function sessionlessHostModules(
         import("./extension-exports.js"),
       ]);
       const toolsIn: ToolMakerDeps["toolsIn"] = (elsewhere, instead) => {
-        const access = createToolAccess({ ...location, cwd: elsewhere, clock: systemClock }, { processes, ...instead });
+        const access = createToolResources(
+          { ...location, cwd: elsewhere, clock: systemClock },
+          { processes, ...instead },
+        );
         const own = { clock: systemClock, isPersistent: false, settings: toolSettingsOf(settings, location.env) };
         return createBuiltInTools({ ...access, ...ofSession, ...own });
       };

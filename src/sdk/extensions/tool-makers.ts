@@ -90,7 +90,7 @@ function toolWith(deps: ToolMakerDeps, name: MakerName, { cwd, options }: { cwd:
   const processes = spawnHook ? hookedProcesses(own, spawnHook, deps.env) : own;
   const instead = {
     ...(processes === deps.processes ? {} : { processes }),
-    ...(autoResizeImages === undefined ? {} : { autoResize: autoResizeImages }),
+    autoResize: autoResizeImages,
     ...(operations === undefined ? {} : { runsElsewhere: true }),
   };
   const tool = deps.toolsIn(cwd, instead).find((one) => one.name === name.toLowerCase()) as AnyTool;

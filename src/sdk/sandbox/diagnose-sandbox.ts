@@ -10,7 +10,7 @@ import { SessionAccess } from "../access/access-mode.js";
 import { type ExtensionLocation, usersModules } from "../extensions/manage-extensions.js";
 import type { Finding } from "../finding.js";
 import { viewRootsOf } from "./box-rules.js";
-import { createConfinement } from "./create-confinement.js";
+import { ConfinedCommands } from "./confined-commands.js";
 import { listLeftLayers } from "./left-layers.js";
 import type { SandboxEnvironment } from "./sandbox-machine.js";
 import { systemView } from "./system-machine.js";
@@ -19,7 +19,7 @@ export async function diagnoseSandbox(location: ExtensionLocation): Promise<Find
   const { settings } = location;
   const environment = { ...location, log: silentLog, clock: systemClock, project: findProject(location) };
   const access = new SessionAccess(settings, { defaultAccess: "workspace" });
-  const { sandbox } = createConfinement({}, { environment, access });
+  const { sandbox } = new ConfinedCommands({}, { environment, access, pending: noSession, record: noSession });
   await sandbox.learn();
   const { mode, mechanism, reason = "" } = sandbox.state;
   const stage = await stageText(environment);
@@ -39,6 +39,10 @@ export async function diagnoseSandbox(location: ExtensionLocation): Promise<Find
     ? "The project's .galley/settings.json asks for it."
     : "galley config set sandbox off  lets commands run with your rights.";
   return [{ name: "sandbox", isOk: false, text, mend }, ...rest];
+}
+
+function noSession(): never {
+  throw new GalleyError("unsupported", "There is no session.");
 }
 
 /** By a real view of this project, which is gone again. */

@@ -3,28 +3,36 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
-import type { DroppedEffects, Effect, Effects, OpenView, StageView } from "../../files/layer/stage-view.js";
+import type {
+  DroppedEffects,
+  Effects,
+  FileState,
+  OpenView,
+  StagedState,
+  StageView,
+} from "../../files/layer/stage-view.js";
 import type { PendingActions } from "../../pending/pending-actions.js";
-import { actionsNeeded, stagedFor } from "../../pending/store/stack.js";
-import { gitSummary } from "../../plans/diff/git-group.js";
-import type { PlannedEffects } from "../../plans/effects/plan-effects.js";
-import { figuresText, filesText } from "../../plans/effects/plan-effects.js";
+import type { PendingActionStore } from "../../pending/store/pending-action-store.js";
+import { actionsNeeded, inStagedOrder, planOf, stagedFor } from "../../pending/store/stack.js";
+import { gitSummary, isGrouped } from "../../plans/diff/git-group.js";
+import { figuresOf } from "../../plans/diff/plan-diff.js";
+import { figuresText, filesText, type PlannedEffects } from "../../plans/effects/plan-effects.js";
 import { crossDeviceHint, stagedCommandText } from "../../plans/effects/staged-command-text.js";
-import { isMadeFor, type PlannedChange } from "../../plans/plan.js";
+import { isMadeFor, type PlannedChange, typeAfter, typeBefore } from "../../plans/plan.js";
 import type { Box, BoxRules } from "../../processes/sandbox/box.js";
-import type { CommandEnd, CommandNotes, CommandPlace, CommandWish } from "../../tools/confinement.js";
+import type { StagedEffects } from "../../protocol/data.js";
+import type { CommandEnd, CommandWish, RanCommand, StartCommand } from "../../tools/confinement.js";
 import { changedSinceRead } from "../../tools/staging.js";
 import { confinedNotes } from "./command-notes.js";
-import { stagedFiles } from "./staged-files.js";
-import { stagedStates } from "./staged-states.js";
+import { plannedEffects } from "./effect-naming.js";
+import type { SandboxEnvironment } from "./sandbox-machine.js";
 
 export interface StagedRunDeps {
   readonly view: StageView;
   readonly pending: Pick<PendingActions, "stage" | "store">;
   /** Of a command in this view. */
   box(view: Pick<OpenView, "holder" | "roots">): Promise<Box>;
-  /** `staged`: what is pending already has something at these paths. */
-  plan(effects: readonly Effect[], staged: readonly string[]): Promise<PlannedEffects>;
+  readonly environment: SandboxEnvironment;
   readonly mode: BoxRules["mode"];
   readonly network: "off" | "hosts" | "on";
   /** Only the user or the host decides about it. */
@@ -32,19 +40,19 @@ export interface StagedRunDeps {
 }
 
 /** A look at the repository must not write its index: it would be staged. */
-const environment = { GIT_OPTIONAL_LOCKS: "0" };
+const commandEnvironment = { GIT_OPTIONAL_LOCKS: "0" };
 const maxCommandLength = 60;
 
 /** Throws what the view and `start` throw; then nothing was staged. */
 export async function runStaged<End extends CommandEnd>(
   wish: CommandWish,
-  start: (place: CommandPlace) => Promise<End>,
+  start: StartCommand<End>,
   deps: StagedRunDeps,
-): Promise<{ end: End; notes: CommandNotes }> {
+): Promise<RanCommand<End>> {
   const { view, pending, mode, network } = deps;
   const open = await view.open(stagedStates(pending.store));
   try {
-    const end = await start({ box: await deps.box(open), env: environment, signal: open.overflow });
+    const end = await start({ box: await deps.box(open), env: commandEnvironment, signal: open.overflow });
     const collected = await open.collect();
     const { changes, stalePaths, pendingId, dropped } = await stageEffects(wish, collected, deps);
     const { kept } = collected;
@@ -57,7 +65,7 @@ export async function runStaged<End extends CommandEnd>(
       kept,
       network,
       gitGroup: gitLine(changes),
-      ...(dropped === undefined ? {} : { dropped }),
+      dropped,
     });
     const hint = end.exitCode === 0 ? undefined : crossDeviceHint(end.printed);
     const lines = [...confinedNotes(end, { mayEscalate: false, mode }), ...(hint === undefined ? [] : [hint]), text];
@@ -80,12 +88,12 @@ interface Outcome {
 async function stageEffects(
   { command, sourceToolName, toolCallId }: CommandWish,
   { effects, dropped }: Effects,
-  { pending, plan, isForReview }: StagedRunDeps,
+  { pending, environment, isForReview }: StagedRunDeps,
 ): Promise<Outcome> {
   if (dropped !== undefined) return { changes: [], dropped };
   if (effects.length === 0) return { changes: [] };
   const there = stagedStates(pending.store).flatMap(({ path, state }) => (state ? [path] : []));
-  const { changes, stalePaths } = await plan(effects, there);
+  const { changes, stalePaths } = plannedEffects(effects, there, environment);
   try {
     const pendingId = await pending.stage({
       sourceToolName,
@@ -124,4 +132,54 @@ function below({ store }: Pick<PendingActions, "store">, changes: readonly Plann
 function gitLine(changes: PlannedEffects["changes"]): string | undefined {
   const summary = gitSummary({ changes, fromCommand: true });
   return summary === undefined ? undefined : `git: ${summary}`;
+}
+
+// The files of a staged command as hosts are told of them. What git keeps for itself is not among them: it has no lines to
+// show, and is one line of the report.
+
+/** Figures of more files than a reader looks at would only cost time. */
+const maxCompared = 1000;
+
+async function stagedFiles(changes: readonly PlannedChange[]): Promise<StagedEffects["files"]> {
+  const files: StagedEffects["files"] = [];
+  for (const change of changes.filter((one) => !isGrouped({ fromCommand: true }, one))) {
+    const { stamp, kind, after, renamedFrom, protected: isProtected } = change;
+    const type = kind === "delete" ? typeBefore(change) : (change.type ?? "file");
+    const figures = files.length < maxCompared && type === "file" ? await figuresOf(change) : undefined;
+    files.push({
+      path: stamp.path,
+      kind,
+      ...(type === "symlink" || type === "directory" ? { type } : {}),
+      ...(figures ? { added: figures.added, removed: figures.removed } : {}),
+      ...(type === "symlink" && kind !== "delete" ? { target: Buffer.from(after).toString() } : {}),
+      renamedFrom,
+      ...(isProtected ? { protected: true as const } : {}),
+    });
+  }
+  return files;
+}
+
+/** The bits of a file or directory that no plan names. */
+const usualFileMode = 0o644;
+const usualDirectoryMode = 0o755;
+
+function stagedStates(store: PendingActionStore): StagedState[] {
+  const states = new Map<string, StagedState>();
+  for (const stored of inStagedOrder(store))
+    for (const change of planOf(stored)?.changes ?? []) {
+      const below = states.get(change.path)?.state;
+      states.set(change.path, { path: change.path, state: stateAfter(change, below, stored.action.createdAt) });
+    }
+  return [...states.values()];
+}
+
+function stateAfter(change: PlannedChange, below: FileState | undefined, stagedAt: number): FileState | undefined {
+  const type = typeAfter(change);
+  const { stamp, after, mtimeMs = stagedAt } = change;
+  const earlier = below && below.type !== "symlink" ? below.mode : stamp.exists ? stamp.mode & 0o7777 : undefined;
+  const mode = change.mode ?? earlier;
+  if (type === undefined) return undefined;
+  if (type === "symlink") return { type, target: after };
+  if (type === "directory") return { type, mode: mode ?? usualDirectoryMode };
+  return { type, bytes: after, mode: mode ?? usualFileMode, mtimeMs };
 }

@@ -20,19 +20,19 @@ export interface SessionSandboxDeps {
   warn(text: string): void;
 }
 
-/** What becomes of a command on the disk. */
-export type Confinement =
+/** How a command runs that is not staged. */
+export type DiskPlacement =
   | { readonly kind: "confined"; readonly mode: "workspace" | "read-only" }
   | { readonly kind: "unconfined" }
   | { readonly kind: "refused"; readonly text: string };
 
 /** How one command runs. */
 export type Placement =
-  | Confinement
+  | DiskPlacement
   /** In the view, where nothing reaches the disk. */
   | { readonly kind: "staged"; readonly mode: "workspace" | "read-only" }
   /** Every change waits for review, and what this one does to files cannot: it runs only with the user's word. */
-  | { readonly kind: "bypassing"; readonly reason: string; readonly onDisk: Confinement };
+  | { readonly kind: "bypassing"; readonly reason: string; readonly onDisk: DiskPlacement };
 
 export function noSandboxText(reason: string): string {
   return `Commands need the sandbox you asked for, and it is not available: ${reason} Set sandbox to off to run them with your rights.`;
@@ -68,7 +68,7 @@ export class SessionSandbox implements SandboxView {
     const { mechanism, reason } = this.#probe ?? notProbed;
     if (mechanism === "none" && !access.isSandboxGiven)
       return { ...unconfined, reason: `${reason ?? ""} Commands run with your rights.`.trim() };
-    return { mode: access.sandbox, mechanism, network: network(), stage, ...(reason === undefined ? {} : { reason }) };
+    return { mode: access.sandbox, mechanism, network: network(), stage, reason };
   }
 
   /** What confined commands reach. */
@@ -121,7 +121,7 @@ export class SessionSandbox implements SandboxView {
   }
 
   /** How a command runs that is not staged. */
-  async onDisk(): Promise<Confinement> {
+  async onDisk(): Promise<DiskPlacement> {
     const { access, warn } = this.#deps;
     const { sandbox: mode } = access;
     if (mode === "off") return { kind: "unconfined" };

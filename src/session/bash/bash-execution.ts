@@ -199,7 +199,7 @@ async function resultOf(home: BashHome, { exitCode, stopped, output, notes }: Ba
     totalBytes: sizes.totalBytes,
     outputLines: sizes.outputLines,
     outputBytes: sizes.outputBytes,
-    ...(artifactId === undefined ? {} : { artifactId }),
+    artifactId,
     ...(path === undefined ? {} : { fullOutputPath: path }),
     ...notes?.staged,
   };

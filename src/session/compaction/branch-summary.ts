@@ -45,7 +45,7 @@ export async function summarizeBranch(request: BranchSummaryRequest): Promise<Br
     pieces: serializeEntries(entries),
     maxTokens: reserveTokens * 0.8,
     ...(previous ? { previousSummary: withoutFileLists(previous.summary) } : {}),
-    ...(customInstructions === undefined ? {} : { customInstructions }),
+    customInstructions,
   };
   const { text, usage } = await askSummarizers(request, (caller) => summarize(task, caller));
   const files = collectFiles(entries, previous?.details);

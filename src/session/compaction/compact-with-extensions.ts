@@ -35,12 +35,8 @@ export async function compactWithExtensions(
     if (cancel) throw cancelled();
     if (compaction) return { ...fitting(compaction, request.path), fromExtension: true };
     const { context, prompt, preserveData } = await asked(extensions.compacting(messagesOf(spanOf(cut))));
-    const result = await compact({
-      ...request,
-      ...(context === undefined ? {} : { additionalContext: context }),
-      ...(prompt === undefined ? {} : { instruction: prompt }),
-    });
-    return { ...result, ...(preserveData === undefined ? {} : { preserveData }) };
+    const result = await compact({ ...request, additionalContext: context, instruction: prompt });
+    return { ...result, preserveData };
   } finally {
     race.release();
   }

@@ -8,7 +8,6 @@ import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import type { AssistantMessageEvent, TriggeredRule } from "../../protocol/events.js";
 import type { AssistantMessage, CustomMessage } from "../../protocol/messages.js";
-import { injectionMessage } from "./injection.js";
 import { RuleMatcher, type SourceKey } from "./matcher.js";
 import type { StreamRule, TtsrInterruptMode } from "./rule.js";
 
@@ -198,4 +197,39 @@ function isComplete({ stopReason }: { readonly stopReason: unknown }): boolean {
 /** Other programs write session files too: nothing is taken for granted. */
 function isCompleteReply(message: unknown): boolean {
   return isObject(message) && message.role === "assistant" && isComplete({ stopReason: message.stopReason });
+}
+
+/** Hidden from the person, not from the model. One element for each rule. */
+function injectionMessage(
+  rules: readonly StreamRule[],
+  how: "interrupted" | "noticed",
+  timestamp: number,
+): CustomMessage {
+  return {
+    role: "custom",
+    customType: "ttsr-injection",
+    content: rules.map((rule) => element(rule, how)).join("\n\n"),
+    display: false,
+    details: { rules: rules.map(({ name }) => name) },
+    attribution: "agent",
+    timestamp,
+  };
+}
+
+const sentences = {
+  interrupted:
+    "Your reply was stopped because it broke the rule below, which is part of your instructions. Begin again and keep to the rule.",
+  noticed:
+    "Your last reply broke the rule below, which is part of your instructions. Put right what you can and keep to the rule from now on.",
+};
+
+function element({ name, path, content }: StreamRule, how: "interrupted" | "noticed"): string {
+  // A rule cannot end its own element and speak outside of it.
+  const body = content.replace(/<(?=\/system-interrupt)/gi, "&lt;");
+  const opening = `<system-interrupt reason="rule_violation" rule="${escapeAttribute(name)}" path="${escapeAttribute(path)}">`;
+  return `${opening}\n${sentences[how]}\n\n${body}\n</system-interrupt>`;
+}
+
+function escapeAttribute(value: string): string {
+  return value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -5,7 +5,7 @@ import { linkAbort } from "../../base/abort.js";
 import type { ByteMask } from "../../base/text-mask.js";
 import type { Processes } from "../../processes/processes.js";
 import type { Box, BoxReport } from "../../processes/sandbox/box.js";
-import type { CommandPlace } from "../confinement.js";
+import type { StartOptions } from "../confinement.js";
 import type { ArtifactSink } from "../tool.js";
 import { type CapturedOutput, maxCapturedBytes, OutputCapture, type OutputSettings } from "./capture.js";
 import { OutputChunks } from "./output-chunks.js";
@@ -107,7 +107,7 @@ export async function runCommand(deps: CommandDeps, request: CommandRequest): Pr
 export async function runPlaced(
   deps: CommandDeps,
   request: CommandRequest,
-  { box, env, signal }: CommandPlace,
+  { box, env, signal }: StartOptions,
 ): Promise<CommandOutcome & { printed: string }> {
   const link = linkAbort(request.signal, signal);
   try {

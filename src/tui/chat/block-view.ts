@@ -8,8 +8,7 @@ import { cutTo } from "../cut-to.js";
 import type { ChatBlock } from "../screen.js";
 import type { ChatItem, ToolItem } from "./chat-log.js";
 import type { ChatLook } from "./chat-look.js";
-import { customMessageLines } from "./custom-message-lines.js";
-import { type CustomCall, customToolLines } from "./custom-tool-lines.js";
+import { type CustomCall, customMessageLines, customToolLines } from "./custom-tool-lines.js";
 import { toolLines } from "./tool-lines.js";
 
 export class BlockView implements ChatBlock {

@@ -1,8 +1,9 @@
 // A call of a tool that draws itself: its own lines in a box whose background tells the state; without colours a left edge.
 // What its renderer cannot draw is drawn as text, by the renderer's own fallback.
 
-import { Box } from "@earendil-works/pi-tui";
-import type { ToolRenderer } from "../../sdk/index.js";
+import { Box, type Component, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { oneLine, sanitizeForTerminal } from "../../base/sanitize.js";
+import type { AgentMessage, ToolRenderer } from "../../sdk/index.js";
 import { cutTo } from "../cut-to.js";
 import { cleanLines } from "../extension-ui/clean-lines.js";
 import type { ToolItem } from "./chat-log.js";
@@ -49,4 +50,24 @@ export function customToolLines(item: ToolItem, call: CustomCall, look: ChatLook
   const box = new Box(1, 0, (text) => theme.bg(name, text));
   box.addChild({ render: () => lines, invalidate: () => {} });
   return ["", ...box.render(width - 2).map((line) => ` ${line}`)];
+}
+
+// A message of an extension: drawn by the renderer that it registered for this type, else as a label and its text.
+
+type CustomMessage = Extract<AgentMessage, { role: "custom" }>;
+
+export function customMessageLines(message: CustomMessage, look: ChatLook, width: number): string[] {
+  const { theme } = look;
+  const own = look.drawMessage(message, (renderer) => {
+    const made = renderer(message, { expanded: look.areToolsUnfolded }, theme) as Component | string | null | undefined;
+    if (made === undefined || made === null) return undefined;
+    return typeof made === "string" ? made.split("\n") : cleanLines(made.render(width));
+  });
+  if (own) return ["", ...cleanLines(own)];
+  const { content, customType } = message;
+  const text =
+    typeof content === "string" ? content : content.map((block) => ("text" in block ? block.text : "")).join("\n");
+  const label = theme.fg("customMessageLabel", `[${oneLine(customType, 60)}]`);
+  const lines = wrapTextWithAnsi(sanitizeForTerminal(text).replaceAll("\t", "    "), Math.max(1, width - 3));
+  return ["", ` ${label}`, ...lines.map((line) => `   ${theme.fg("customMessageText", line)}`)];
 }

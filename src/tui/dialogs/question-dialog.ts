@@ -1,12 +1,11 @@
 // One question with its text and the keys that answer it. The text is shown whole: what does not fit scrolls, and an answer
 // that lets something happen counts only once the last line has been on the screen.
 
-import { Input, type KeyId, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
+import { Input, type KeyId, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { Theme } from "../../sdk/index.js";
 import { cutTo } from "../cut-to.js";
 import type { FullView } from "../full-screen.js";
 import type { Dialog } from "./question-queue.js";
-import { ScrollText } from "./scroll-text.js";
 
 export interface Choice<Answer> {
   readonly key: KeyId;
@@ -166,5 +165,63 @@ export class QuestionDialog<Answer> implements Dialog {
     const { theme } = this.#place;
     const hint = theme.fg("muted", "What should it do instead? Enter sends, Esc says only no");
     return [cutTo(` ${hint}`, width), ...input.render(width - 1).map((line) => ` ${line}`)];
+  }
+}
+
+// Text that is shown whole, however small the room: it scrolls, and it knows whether its last line has been on the screen.
+// Pure: a width and a number of rows go in, lines come out. The text is cleaned already.
+
+class ScrollText {
+  readonly #lines: readonly string[];
+  #first = 0;
+  #rows = 1;
+  #height = 0;
+  #hasSeenEnd = false;
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+  }
+
+  /** The visible lines, at most `rows`. What is returned counts as seen. */
+  layout(width: number, rows: number): string[] {
+    const wrapped = this.#lines.flatMap((line) => wrapTextWithAnsi(line.replaceAll("\t", "    "), Math.max(1, width)));
+    this.#rows = Math.max(0, rows);
+    this.#height = wrapped.length;
+    this.scrollTo(this.#first);
+    if (this.below === 0) this.#hasSeenEnd = true;
+    return wrapped.slice(this.#first, this.#first + this.#rows);
+  }
+
+  get hasSeenEnd(): boolean {
+    return this.#hasSeenEnd;
+  }
+
+  /** Lines above and below what is visible, at the last layout. */
+  get above(): number {
+    return this.#first;
+  }
+
+  get below(): number {
+    return Math.max(0, this.#height - this.#first - this.#rows);
+  }
+
+  scrollTo(first: number): void {
+    this.#first = Math.max(0, Math.min(first, this.#height - Math.max(1, this.#rows)));
+  }
+
+  /** True: the key was one for scrolling. */
+  handleInput(data: string): boolean {
+    const page = Math.max(1, this.#rows - 1);
+    const to = [
+      [matchesKey(data, "up"), this.#first - 1],
+      [matchesKey(data, "down"), this.#first + 1],
+      [matchesKey(data, "pageUp"), this.#first - page],
+      [matchesKey(data, "pageDown") || matchesKey(data, "space"), this.#first + page],
+      [matchesKey(data, "home"), 0],
+      [matchesKey(data, "end"), this.#height],
+    ].find(([isIt]) => isIt);
+    if (!to) return false;
+    this.scrollTo(to[1] as number);
+    return true;
   }
 }

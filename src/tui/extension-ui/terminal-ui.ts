@@ -9,7 +9,9 @@ import {
   type CallQuestion,
   type EscalationQuestion,
   escalationLines,
+  plainTheme,
   type SessionUI,
+  type Theme,
   type TrustQuestion,
 } from "../../sdk/index.js";
 import {
@@ -25,11 +27,12 @@ import { editorDialog, inputDialog, selectDialog } from "../dialogs/field-dialog
 import type { DialogPlace } from "../dialogs/question-dialog.js";
 import { QuestionQueue } from "../dialogs/question-queue.js";
 import type { TerminalApp } from "../terminal-app.js";
+import { builtInThemes } from "../theme/colours.js";
+import { createTheme } from "../theme/theme.js";
 import { terminalComponents } from "./components.js";
 import { HostedComponent } from "./hosted-component.js";
 import { moduleScreen } from "./module-screen.js";
 import { Slots } from "./slots.js";
-import { themeMethods } from "./theme-methods.js";
 
 /** When a question is taken away: it is no longer wanted, or its time is up. */
 function endOf(
@@ -269,3 +272,28 @@ export class TerminalUI {
     };
   }
 }
+
+// Themes as extensions see them. A chosen theme takes effect at once: the theme in use is one object whose colours change.
+
+function themeMethods(app: () => TerminalApp | undefined) {
+  const named = (name: string): Theme | undefined => {
+    const colours = Object.hasOwn(builtInThemes, name) ? builtInThemes[name] : undefined;
+    return colours && createTheme(colours, app()?.theme.getColorMode() === "truecolor" ? "truecolor" : "256");
+  };
+  return {
+    getAllThemes: () => Object.keys(builtInThemes).map((name) => ({ name, path: undefined })),
+    getTheme: named,
+    setTheme(wanted: unknown): { success: boolean; error?: string } {
+      const current = app();
+      const theme = typeof wanted === "string" ? named(wanted) : (wanted as Theme | undefined);
+      if (!current || typeof theme?.fg !== "function")
+        return { success: false, error: `Theme not found: ${String(wanted)}` };
+      Object.assign(current.theme, theme);
+      for (const block of current.screen.chat) block.invalidate();
+      current.draw();
+      return { success: true };
+    },
+  };
+}
+
+themeMethods.themeOf = (app: TerminalApp | undefined): Theme => app?.theme ?? plainTheme;

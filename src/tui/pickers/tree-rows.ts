@@ -33,7 +33,7 @@ export function treeRows(tree: EntryTree, unfolded: ReadonlySet<string>): TreeRo
       depth,
       text,
       ...(branch ? { branch } : {}),
-      ...(label === undefined ? {} : { label }),
+      label,
       isHere: entry.id === here,
       isUser: isUser(entry),
     });

@@ -19,7 +19,7 @@ import {
 } from "../../../src/sdk/index.js";
 import { recoverProject } from "../../../src/sdk/pending-sessions.js";
 import { createProjectChanges } from "../../../src/sdk/project-changes.js";
-import { createToolAccess } from "../../../src/sdk/tool-access.js";
+import { createToolResources } from "../../../src/sdk/tool-resources.js";
 import { scriptedProviderModel } from "../../../src/testing/open-session.js";
 import { call, say, scriptedModel } from "../../../src/testing/scripted-model.js";
 import { temporaryDirectory } from "../../kit/temporary-directory.js";
@@ -161,7 +161,7 @@ it.each(["recovered by itself", "opened again"])(
     const file = first.sessionFile as string;
     await first.dispose();
     // The next one dies when the part is on the disk and the record does not know.
-    const { workspace } = createToolAccess({
+    const { workspace } = createToolResources({
       ...place(),
       env: {},
       settings: new Settings(),

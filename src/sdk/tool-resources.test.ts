@@ -6,7 +6,7 @@ import { Settings } from "../config/settings/settings.js";
 import { createMemoryWorkspace } from "../testing/memory-workspace.js";
 import { createBuiltInTools } from "../tools/index.js";
 import { toolDeps } from "../tools/tools.test-kit.js";
-import { createToolAccess, toolSettingsOf } from "./tool-access.js";
+import { createToolResources, toolSettingsOf } from "./tool-resources.js";
 
 const file = "a line that is long enough to be like itself \nreturn 1;\n";
 const args = { edits: [{ path: "a.txt", old_text: file.replace(" \n", "\n"), new_text: "return 2;\n" }] };
@@ -71,7 +71,7 @@ it.each([
 ])("with %j a shell knows of CI and begins with the user's words as it should", async (env, wanted) => {
   const cwd = temporaryDirectory();
   const place = { cwd, agentDir: cwd, env: { PATH: process.env.PATH, ...env }, clock: systemClock, log: silentLog };
-  const { processes } = createToolAccess({ ...place, settings: new Settings() });
+  const { processes } = createToolResources({ ...place, settings: new Settings() });
   let output = "";
   await processes.run({
     cwd,

@@ -15,14 +15,14 @@ import type { Processes } from "../processes/processes.js";
 import type { Environment } from "../provider/credentials.js";
 import type { ToolSettings } from "../tools/index.js";
 
-export interface ToolAccess {
+export interface ToolResources {
   readonly workspace: Workspace;
   /** The same rules without a user to ask. */
   readonly unattended: Workspace;
   readonly processes: Processes;
 }
 
-export interface ToolAccessOptions {
+export interface ToolResourcesOptions {
   readonly cwd: string;
   readonly agentDir: string;
   readonly env: Environment;
@@ -36,10 +36,10 @@ export interface ToolAccessOptions {
 }
 
 /** A workspace that the caller brings has its own rules; then the user is not asked beyond them. */
-export function createToolAccess(
-  options: ToolAccessOptions,
+export function createToolResources(
+  options: ToolResourcesOptions,
   given?: { workspace?: Workspace; processes?: Processes },
-): ToolAccess {
+): ToolResources {
   const { settings, permit, cwd, home = homedir() } = options;
   const { writableRoot } = options.project ?? findProject({ cwd, home });
   const here = { ...options, home, projectRoot: writableRoot };
@@ -69,7 +69,7 @@ export function toolSettingsOf(settings: Settings, env: Environment): ToolSettin
   };
 }
 
-interface Here extends ToolAccessOptions {
+interface Here extends ToolResourcesOptions {
   readonly home: string;
   readonly projectRoot: string;
 }

@@ -120,6 +120,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   });
   extensions?.attach(session, () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }));
   session.setUIContext(options.ui);
+  if (options.sessionName !== undefined) session.setSessionName(options.sessionName);
   // What was named for this start wins over the record.
   const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
   if (!options.deferModules) await session.whenReady();
@@ -240,6 +241,7 @@ function createExtensionManager(
   const shutdown = () => options.onShutdownRequest?.();
   const deps = {
     ...environment,
+    allowsTool: options.allowsTool,
     workspace,
     processes,
     projectProcesses: confinedProcesses(processes, confined.commands),
@@ -298,7 +300,7 @@ function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQ
 
 /** What may run, and what the user is asked about. */
 function policyOf(
-  { approve, allowExec = false, askCall: ask, askEscalation }: CreateAgentSessionOptions,
+  { approve, allowExec = false, askTiers, askCall: ask, askEscalation }: CreateAgentSessionOptions,
   { settings, project, cwd, log, agentDir, clock, secrets: { mask } }: SessionEnvironment,
   { access, sandbox, user }: { access: SessionAccess; sandbox: SessionSandbox; user: UserQuestions | undefined },
 ): ApprovalPolicy {
@@ -311,7 +313,8 @@ function policyOf(
     log,
     mask,
     ask,
-    confirm: user?.approveCall,
+    askTiers,
+    confirm: askTiers ? user?.chooseCall : user?.approveCall,
     escalate: askEscalation ?? user?.escalate,
     root: project.writableRoot,
     allowForGood: async (line) =>

@@ -62,7 +62,7 @@ export class SessionTools {
     const { environment, access, mode, confined, changes, given, dialogs } = this.#deps;
     const { kept, commands: confinement } = confined;
     const { clock, settings, env } = environment;
-    const { toolNames, overrideBuiltins, persist: isPersistent = false } = this.#options;
+    const { toolNames, allowsTool = () => true, overrideBuiltins, persist: isPersistent = false } = this.#options;
     const staging = stagingOf(session.pending, { changes, access: mode, kept });
     this.#pending = session.pending;
     this.#own = {
@@ -87,7 +87,7 @@ export class SessionTools {
     const known = [...builtIn, undo];
     reserve([...known, ...added, ...given.custom.map(({ tool }) => tool)].map(({ name }) => name));
     const remaining = withoutReplaced([...chosen, undo], given, { overrideBuiltins, known, reserved: resolve.name });
-    return [...remaining, ...added];
+    return [...remaining.filter(({ name }) => allowsTool(name)), ...added];
   }
 
   /** The built-in tools, as they would be in another directory; none before the session's own are made. */

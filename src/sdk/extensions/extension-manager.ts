@@ -63,6 +63,7 @@ export interface ExtensionManagerDeps
   readonly roots: readonly ConfigRoot[];
   readonly hostModules: HostModules;
   readonly givenTools: readonly FoundTool[];
+  readonly allowsTool?: ((name: string) => boolean) | undefined;
   /** `interactive`, `rpc`, `print` or `json`. */
   readonly mode: string;
   /** An extension wants the program to end. */

@@ -3,7 +3,7 @@
 
 import { editDistance } from "../base/edit-distance.js";
 import { GalleyError } from "../base/errors.js";
-import { type OptionSpec, optionSpecs, textOrFileValue, textValue } from "./options.js";
+import { type OptionSpec, optionSpecs, shownOptions, textOrFileValue, textValue } from "./options.js";
 
 export interface CommandLine {
   /** By long name; a switch is `[""]`, a repeatable option has several values. */
@@ -28,8 +28,18 @@ export interface ForeignFlag {
 
 export type Mode = "text" | "json" | "rpc";
 
+/** Omp's name for a host that draws what extensions show, which galley always sends. */
+const otherModeNames: Readonly<Record<string, Mode>> = { "rpc-ui": "rpc" };
+
+/** An option that galley does not know, and that could keep the agent from something: to ignore it would let that pass. */
+const restricting = /^--(?:no-|deny-|disallow|read-?only|sandbox|permission|approval)/;
+
+export function mayRestrict({ flag }: Pick<ForeignFlag, "flag">): boolean {
+  return restricting.test(flag);
+}
+
 export function parseArguments(argv: readonly string[]): CommandLine {
-  const isRpc = wantsMode(argv, "rpc");
+  const isRpc = isDriven(argv);
   const options = new Map<string, string[]>();
   const words: string[] = [];
   const foreign: ForeignFlag[] = [];
@@ -72,9 +82,9 @@ export function parseArguments(argv: readonly string[]): CommandLine {
 }
 
 /** Where no extension will be loaded, an unknown option is a typing error. Not so in RPC mode. */
-export function refuseForeign({ foreign, options }: CommandLine): void {
-  const [first] = foreign;
-  if (first && options.get("mode")?.[0] !== "rpc") throw new GalleyError("usage", unknownText(first.flag));
+export function refuseForeign(line: CommandLine): void {
+  const [first] = line.foreign;
+  if (first && modeOf(line) !== "rpc") throw new GalleyError("usage", unknownText(first.flag));
 }
 
 /** A conversation at a terminal would ignore them. */
@@ -89,7 +99,8 @@ export function unknownText(flag: string): string {
 
 /** `--output-format` names the same for scripts that were written for other programs. */
 export function modeOf({ options }: CommandLine): Mode | undefined {
-  const mode = options.get("mode")?.[0];
+  const named = options.get("mode")?.[0];
+  const mode = otherModeNames[named ?? ""] ?? named;
   if (mode !== undefined && mode !== "text" && mode !== "json" && mode !== "rpc")
     throw new GalleyError("usage", `--mode must be text, json or rpc, not "${mode}".`);
   const format = options.get("output-format")?.[0];
@@ -129,11 +140,17 @@ function looksLikeOption(word: string, { value }: OptionSpec): boolean {
 }
 
 function specOf(flag: string): OptionSpec | undefined {
-  return optionSpecs.find(({ name, short }) => flag === `--${name}` || flag === `-${short}`);
+  return optionSpecs.find(
+    ({ name, alias, short }) => flag === `--${name}` || flag === `-${short}` || (alias && flag === `--${alias}`),
+  );
 }
 
 /** Looked for first, because it decides how lenient the rest is. */
-export function wantsMode(argv: readonly string[], mode: Mode): boolean {
+export function isDriven(argv: readonly string[]): boolean {
+  return wantsMode(argv, "rpc") || hasOption(argv, "--mode", "rpc-ui");
+}
+
+function wantsMode(argv: readonly string[], mode: Mode): boolean {
   return hasOption(argv, "--mode", mode);
 }
 
@@ -152,8 +169,7 @@ function hasOption(argv: readonly string[], flag: string, value: string): boolea
 function nearest(flag: string): string {
   const wanted = flag.replace(/^-+/, "");
   let best: { name: string; distance: number } | undefined;
-  for (const { name, isUnsupported } of optionSpecs) {
-    if (isUnsupported) continue;
+  for (const { name } of shownOptions) {
     const distance = editDistance(wanted, name);
     if (distance <= 2 && distance < (best?.distance ?? 3)) best = { name, distance };
   }

@@ -1,12 +1,11 @@
 // `galley --help`, made from the tables of options and verbs.
 
-import { flagText, optionSpecs } from "./options.js";
+import { flagText, shownOptions } from "./options.js";
 import { helpRow } from "./verb-help.js";
 import { verbs } from "./verbs.js";
 
 export function helpText(): string {
-  const supported = optionSpecs.filter(({ isUnsupported }) => !isUnsupported);
-  const rows = supported.map((option) => {
+  const rows = shownOptions.map((option) => {
     const flags = `${option.short ? `-${option.short}, ` : "    "}${flagText(option)}`;
     return `  ${flags.padEnd(40)} ${option.help}`;
   });

@@ -4,7 +4,7 @@
 import { GalleyError, messageOf } from "../base/errors.js";
 import { encodeFrame } from "../base/ndjson.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
-import { type CommandLine, modeOf, parseArguments, refuseForeign, wantedEnd, wantsMode } from "./arguments.js";
+import { type CommandLine, isDriven, modeOf, parseArguments, refuseForeign, wantedEnd } from "./arguments.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
 import { runRpc } from "./run-rpc.js";
 
@@ -12,7 +12,7 @@ declare const GALLEY_VERSION: string;
 
 start(process.argv.slice(2)).catch((error: unknown) => {
   // A program that drives galley tells one failed start from another by the text, not by the code.
-  const isUsage = GalleyError.is(error, "usage") && !wantsMode(process.argv, "rpc");
+  const isUsage = GalleyError.is(error, "usage") && (!isDriven(process.argv) || error.details?.mayRestrict === true);
   const reason: ExitReason = isUsage ? "usage" : "startup";
   const message = messageOf(error);
   process.stderr.write(sanitizeForTerminal(`${message}\n`));

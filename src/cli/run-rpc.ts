@@ -11,7 +11,7 @@ import { readyFrame } from "../rpc/ready.js";
 import type { RpcServer } from "../rpc/server.js";
 import { UiBridge } from "../rpc/ui-bridge.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
-import type { CommandLine } from "./arguments.js";
+import { type CommandLine, mayRestrict, unknownText } from "./arguments.js";
 import { signalCodes } from "./exit-codes.js";
 import { resolveFlags } from "./extension-flags.js";
 import { guardStdout, ignoreBrokenStderr } from "./guard-stdout.js";
@@ -37,19 +37,26 @@ export async function runRpc(line: CommandLine): Promise<void> {
   const ui = line.options.has("no-ui")
     ? undefined
     : new UiBridge({ clock: systemClock, emitsTitle: isOn(process.env, "GALLEY_RPC_EMIT_TITLE") });
+  // An option that may restrict, and that no extension turns out to have, is a failed start.
+  const isStrict = line.foreign.some(mayRestrict);
+  let refusal: GalleyError | undefined;
   const options: CreateAgentSessionOptions = {
     ...sessionOptions(line, { log, lenient: true, hasUI: ui !== undefined }),
     mode: "rpc",
     ...(ui ? { ui: ui.ui } : {}),
-    deferModules: true,
+    deferModules: !isStrict,
     onShutdownRequest: () => endWhenIdle(),
-    ...(line.foreign.length > 0 ? { resolveFlags: flagResolver(line) } : {}),
+    ...(line.foreign.length > 0 ? { resolveFlags: flagResolver(line, (refused) => (refusal = refused)) } : {}),
   };
   const { provider, modelPattern, resume, budget } = options;
   // An unavailable model or session is a failed start, and a failed start writes nothing on stdout. So is a limit in
   // dollars for a model whose price is not known.
-  const mayFail = (provider ?? modelPattern ?? resume ?? budget?.maxCost) !== undefined;
+  const mayFail = isStrict || (provider ?? modelPattern ?? resume ?? budget?.maxCost) !== undefined;
   const early = mayFail ? await createSession(options, line) : undefined;
+  if (refusal) {
+    await early?.dispose();
+    throw refusal;
+  }
   output.write(encodeFrame(readyFrame()));
 
   const { serveRpc } = await import("../rpc/server.js");
@@ -83,10 +90,18 @@ async function createSession(options: CreateAgentSessionOptions, line: CommandLi
   return session;
 }
 
-/** Programs pass flags of other programs: an unknown flag is reported once and ignored. */
-function flagResolver(line: CommandLine): NonNullable<CreateAgentSessionOptions["resolveFlags"]> {
+/** Programs pass flags of other programs: an unknown flag is reported once and ignored, unless it may restrict. */
+function flagResolver(
+  line: CommandLine,
+  refuse: (error: GalleyError) => void,
+): NonNullable<CreateAgentSessionOptions["resolveFlags"]> {
   const told = new Set<string>();
   return (flags) => {
+    const refused = line.foreign.find((one) => mayRestrict(one) && !flags.has(one.flag.slice(2)));
+    if (refused) {
+      refuse(new GalleyError("usage", unknownText(refused.flag), { details: { mayRestrict: true } }));
+      return undefined;
+    }
     const { values, problems } = resolveFlags(line, flags);
     for (const problem of problems.filter((one) => !told.has(one))) log.warn(`${problem} It is ignored.`);
     for (const problem of problems) told.add(problem);

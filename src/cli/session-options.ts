@@ -12,7 +12,7 @@ import type { CommandLine } from "./arguments.js";
 import { guardFromExtensions } from "./guard-stdout.js";
 
 const roleFlags = ["smol", "slow", "plan"];
-const thinkingLevels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+const thinkingLevels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 interface OptionSettings {
   log: Log;
@@ -44,8 +44,11 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
     log,
     persist: !line.options.has("no-session"),
     sessionDir,
+    sessionName: value("name"),
     ...resumeOption(line, settings),
-    assignments: (line.options.get("set") ?? []).map(parseAssignment),
+    assignments: [...(line.options.get("set") ?? []), ...saidByOptions(line)].map(parseAssignment),
+    askTiers: askedTiers(line),
+    allowsTool: toolFilter(line),
     ...accessOf(line),
     ...budgetOf(line),
     ...(line.options.has("allow-exec") ? { allowExec: true } : {}),
@@ -81,6 +84,43 @@ export function accessOf({ options }: Pick<CommandLine, "options">): Pick<Create
   const other = given.find((one) => one.mode !== first?.mode);
   if (first && other) throw new GalleyError("usage", `${first.option} and ${other.option} exclude each other.`);
   return first ? { access: first.mode } : {};
+}
+
+/** What other options say in the words of the settings. */
+function saidByOptions({ options }: CommandLine): string[] {
+  if (options.has("trust-project") && options.has("no-approve"))
+    throw new GalleyError("usage", "--approve and --no-approve exclude each other.");
+  return [
+    ...(options.has("no-approve") ? ["security.projectModules=deny"] : []),
+    ...(options.has("approval-mode") || options.has("yolo") ? ["approval.mode=never"] : []),
+  ];
+}
+
+/** What each approval mode asks about; the question is the host's, so the settings' own is off. */
+const askedBy: Readonly<Record<string, CreateAgentSessionOptions["askTiers"]>> = {
+  "always-ask": ["write", "exec"],
+  write: ["exec"],
+  yolo: undefined,
+};
+
+/** Also a program that drives galley is not left without the questions that it asked for. */
+function askedTiers({ options }: CommandLine): CreateAgentSessionOptions["askTiers"] {
+  const mode = options.get("approval-mode")?.[0];
+  if (mode === undefined) return undefined;
+  if (!Object.hasOwn(askedBy, mode))
+    throw new GalleyError("usage", `--approval-mode must be one of ${Object.keys(askedBy).join(", ")}, not "${mode}".`);
+  if (options.has("yolo") && mode !== "yolo")
+    throw new GalleyError("usage", `--approval-mode ${mode} and --yolo exclude each other.`);
+  return askedBy[mode];
+}
+
+/** Undefined where every tool may be there. */
+function toolFilter({ options }: CommandLine): CreateAgentSessionOptions["allowsTool"] {
+  const excluded = listed(options.get("exclude-tools")?.[0] ?? "");
+  const named = options.get("tools")?.[0] ?? (options.has("no-tools") ? "" : undefined);
+  if (named === undefined && excluded.length === 0) return undefined;
+  const only = named === undefined ? undefined : listed(named);
+  return (name) => !excluded.includes(name) && (only?.includes(name) ?? true);
 }
 
 /** The names of the working modes, the strictest first. */
@@ -165,6 +205,7 @@ export function workingDirectory(given: string | undefined): string {
 }
 
 function thinkingLevel(given: string | undefined, settings: OptionSettings): ThinkingLevel | undefined {
+  if (given === "max") return "xhigh"; // each model gives the highest that it has
   if (given === undefined || thinkingLevels.includes(given)) return given as ThinkingLevel | undefined;
   passOver(`--thinking must be one of ${thinkingLevels.join(", ")}, not "${given}".`, settings);
   return undefined;
@@ -181,7 +222,7 @@ export const builtInToolNames: readonly string[] =
   "read bash edit write grep find ls ast_grep ast_edit todo_write ask undo".split(" ");
 
 function activeTools({ options }: CommandLine, settings: OptionSettings): string[] | undefined {
-  if (options.has("no-tools")) return [];
+  if (options.has("no-tools") || options.has("no-builtin-tools")) return [];
   const given = options.get("tools")?.[0];
   if (given === undefined) return undefined;
   const names = listed(given).filter((name) => builtInToolNames.includes(name));

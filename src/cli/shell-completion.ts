@@ -3,7 +3,7 @@
 
 import { settingKeys } from "../config/settings/schema.js";
 import { knownProviders } from "../sdk/keys/manage-keys.js";
-import { type OptionSpec, optionSpecs } from "./options.js";
+import { type OptionSpec, shownOptions as own } from "./options.js";
 import { formsOf } from "./verb-help.js";
 import { type VerbForm, verbs } from "./verbs.js";
 
@@ -27,8 +27,6 @@ interface Place {
   /** For the first word behind it. */
   readonly next: Next;
 }
-
-const own = optionSpecs.filter(({ isUnsupported }) => !isUnsupported);
 
 function places(): Place[] {
   return verbs.flatMap((verb) => formsOf(verb).map((form) => placeOf(verb.name, form)));

@@ -125,6 +125,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...(options.random ? { random: options.random } : {}),
   });
   session.setUIContext(options.ui);
+  if (options.sessionName !== undefined) session.setSessionName(options.sessionName);
   // What was named for this start wins over the record.
   const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
   if (!options.deferModules) await session.whenReady();
@@ -249,6 +250,7 @@ function createExtensionManager(
   const shutdown = () => options.onShutdownRequest?.();
   const deps = {
     ...environment,
+    allowsTool: options.allowsTool,
     workspace,
     processes,
     projectProcesses: confinedProcesses(processes, confinement),
@@ -307,7 +309,7 @@ function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQ
 
 /** What may run, and what the user is asked about. */
 function policyOf(
-  { approve, allowExec = false, askCall: ask, askEscalation }: CreateAgentSessionOptions,
+  { approve, allowExec = false, askTiers, askCall: ask, askEscalation }: CreateAgentSessionOptions,
   { settings, project, cwd, log, agentDir, clock, secrets: { mask } }: SessionEnvironment,
   { access, sandbox, user }: { access: SessionAccess; sandbox: SessionSandbox; user: UserQuestions | undefined },
 ): ApprovalPolicy {
@@ -320,7 +322,8 @@ function policyOf(
     log,
     mask,
     ask,
-    confirm: user?.approveCall,
+    askTiers,
+    confirm: askTiers ? user?.chooseCall : user?.approveCall,
     escalate: askEscalation ?? user?.escalate,
     root: project.writableRoot,
     allowForGood: async (line) =>

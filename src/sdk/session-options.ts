@@ -18,6 +18,7 @@ import type { SessionRecord } from "../record/record.js";
 import type { ApprovalPolicy } from "../session/approval.js";
 import type { BudgetLimits } from "../session/budget/budget.js";
 import type { StreamRule } from "../session/rules/rule.js";
+import type { ApprovalTier } from "../tools/tool.js";
 import type { AccessMode } from "./access/access-mode.js";
 import type { ApprovalMode } from "./access/approval-policy.js";
 import type { CallAnswer, CallQuestion } from "./access/call-approval.js";
@@ -41,6 +42,8 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   contextFiles?: readonly ContextFile[];
   /** The built-in tools that are active; default: those that the settings leave on. */
   toolNames?: readonly string[];
+  /** Which tools there may be, built-in ones and those of modules; default: all. */
+  allowsTool?: ((name: string) => boolean) | undefined;
   /** Always active. The name of a built-in tool is refused, unless it is to be replaced. */
   customTools?: readonly GivenTool[];
   overrideBuiltins?: boolean;
@@ -87,6 +90,8 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   defaultAccess?: AccessMode;
   /** Which calls the user is asked about, unless the user set `approval.mode`; default `never`. */
   approval?: ApprovalMode;
+  /** Calls of these tiers are asked about, whatever the settings say, by a choice of `ui`; what declares none counts as `exec`. */
+  askTiers?: readonly ApprovalTier[] | undefined;
   /** Shows the user a call that waits for an answer; default: a yes or no through `ui`. */
   askCall?: (question: CallQuestion) => Promise<CallAnswer>;
   /** Shows the user a command that wants to leave the sandbox; only `true` is a yes. Default: through `ui`. */
@@ -101,6 +106,7 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */
   persist?: boolean;
   sessionDir?: string;
+  sessionName?: string | undefined;
   /** Begin with an earlier session instead of a new one; in memory only, with a copy of it. */
   resume?: Resume;
   /** A record that is already open. */

@@ -63,7 +63,7 @@ export class SessionTools {
   create(session: SessionToolDeps, reserve: (names: readonly string[]) => void): readonly AnyTool[] {
     const { environment, resources, access, confinement, changes, given, dialogs } = this.#deps;
     const { clock, settings, env } = environment;
-    const { toolNames, overrideBuiltins, persist: isPersistent = false } = this.#options;
+    const { toolNames, allowsTool = () => true, overrideBuiltins, persist: isPersistent = false } = this.#options;
     const staging = stagingOf(session.pending, { changes, access, kept: confinement.kept });
     this.#pending = session.pending;
     this.#own = {
@@ -88,7 +88,7 @@ export class SessionTools {
     const known = [...builtIn, undo];
     reserve([...known, ...added, ...given.custom.map(({ tool }) => tool)].map(({ name }) => name));
     const remaining = withoutReplaced([...chosen, undo], given, { overrideBuiltins, known, reserved: resolve.name });
-    return [...remaining, ...added];
+    return [...remaining.filter(({ name }) => allowsTool(name)), ...added];
   }
 
   /** The built-in tools, as they would be in another directory; none before the session's own are made. */

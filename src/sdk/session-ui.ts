@@ -20,6 +20,8 @@ export interface UserQuestions {
   readonly permit: Permit;
   readonly dialogs: Dialogs;
   readonly approveCall: (request: ApprovalRequest) => Promise<boolean>;
+  /** The same as a choice, in the words of hosts of omp. */
+  readonly chooseCall: (request: ApprovalRequest) => Promise<boolean>;
   readonly escalate: (question: EscalationQuestion) => Promise<boolean>;
   readonly confirmApply: NonNullable<AgentSessionDeps["confirm"]>;
   readonly confirmProtected: NonNullable<AgentSessionDeps["confirmProtected"]>;
@@ -42,6 +44,7 @@ export function createUserQuestions(
     permit: permitBy(live.ui, deps.signal),
     dialogs: dialogsOf(live.ui),
     approveCall: callApprovalBy(live.ui),
+    chooseCall: callChoiceBy(live.ui),
     escalate: escalationBy(live.ui),
     confirmApply: applyConfirmationBy(live.ui),
     confirmProtected: protectedConfirmationBy(live.ui),
@@ -64,6 +67,13 @@ function asExtra({ timeoutMs, ...extra }: DialogOptions = {}) {
 export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
   return ({ tool, args, signal }) =>
     ui.confirm(`Run ${writtenOut(tool.name)}?`, cut(callLines(tool, args).join("\n")), { signal });
+}
+
+function callChoiceBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
+  return async ({ tool, args, signal }) => {
+    const title = cut([`Allow tool: ${writtenOut(tool.name)}`, ...callLines(tool, args)].join("\n"));
+    return (await ui.select(title, ["Approve", "Deny"], { signal })) === "Approve";
+  };
 }
 
 /** Whether one command may run outside the sandbox. */

@@ -25,7 +25,7 @@ const options: Record<keyof CreateAgentSessionOptions, true> = {
   ...{ overrideBuiltins: true, additionalToolPaths: true, namedTools: true, extensions: true },
   ...{ additionalExtensionPaths: true, pluginDirectories: true, disableExtensionDiscovery: true, trustProject: true },
   ...{ deferModules: true, beforeModules: true, onLoadError: true, resolveFlags: true, mode: true, approve: true },
-  ...{ confirmApply: true },
+  ...{ confirmApply: true, allowsTool: true, askTiers: true, sessionName: true },
   ...{ permit: true, allowExec: true, ui: true, hooks: true, onShutdownRequest: true, persist: true },
   ...{
     access: true,

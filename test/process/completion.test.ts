@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { optionSpecs } from "../../src/cli/options.js";
+import { shownOptions } from "../../src/cli/options.js";
 import { verbs } from "../../src/cli/verbs.js";
 import { settingKeys } from "../../src/config/settings/schema.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
@@ -51,7 +51,7 @@ describe("bash", () => {
   });
 
   it("offers every option that is supported", () => {
-    const names = optionSpecs.filter(({ isUnsupported }) => !isUnsupported).map(({ name }) => `--${name}`);
+    const names = shownOptions.map(({ name }) => `--${name}`);
     expect(offered("--")).toEqual(names);
     expect(offered("-p", "--sta")).toEqual(["--stage"]);
     expect(offered("-p", "--no-mc")).toEqual([]);

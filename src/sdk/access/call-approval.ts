@@ -40,6 +40,8 @@ export interface CallApprovalDeps {
   readonly sandbox: Pick<SessionSandbox, "place" | "allowOutside">;
   readonly settings: Settings;
   readonly allowExec: boolean;
+  /** Asked about whatever the settings say. */
+  readonly askTiers?: readonly ApprovalTier[] | undefined;
   readonly root: string;
   readonly cwd: string;
   readonly log: Log;
@@ -73,7 +75,8 @@ export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: Call
     const escalation = escalationOf(request, deps.cwd);
     if (escalation && (access.isReviewed || placement?.kind === "staged")) return { block: stagedEscalationText };
     if (escalation && isConfined) return answerEscalation(request, escalation, deps);
-    if (!(bypasses || isAsked({ kind, isReviewed: access.isReviewed }, mode))) return undefined;
+    const isWanted = deps.askTiers?.includes(tool.isUndeclared ? "exec" : tier);
+    if (!(bypasses || isWanted || isAsked({ kind, isReviewed: access.isReviewed }, mode))) return undefined;
     const line = allowLine({ root: deps.root, tool: tool.name, args });
     if (allowed.has(line) || settings.get("approval.allow").includes(line)) return undefined;
     const answer = await answerTo(request, { ...deps, bypasses, isConfined });

@@ -67,6 +67,7 @@ export interface ExtensionManagerDeps
   session(): AgentSession;
   /** What the system prompt is made of. */
   promptParts(): Pick<SystemPromptOptions, "contextFiles" | "skills">;
+  readonly allowsTool?: ((name: string) => boolean) | undefined;
   /** `interactive`, `rpc`, `print` or `json`. */
   readonly mode: string;
   /** An extension wants the program to end. */

@@ -24,6 +24,8 @@ import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } fr
 export interface LiveDeps extends Omit<ExtensionHostDeps, "toolsChanged">, Pick<ExtensionOptions, "namedTools"> {
   readonly clock: Clock;
   readonly log: Log;
+  /** Which tools there may be; default: all. */
+  readonly allowsTool?: ((name: string) => boolean) | undefined;
   /** The names of the built-in tools, including hidden ones. */
   readonly builtInToolNames: readonly string[];
   /** For hosts: what is also logged. */
@@ -54,14 +56,16 @@ export function liveExtensions(
     const { hidden: _hidden, ...shown } = tool;
     return { tool: shown };
   };
+  const { allowsTool = () => true } = deps;
+  const allowed = ({ tool }: AddedTool) => allowsTool(tool.name);
   const registeredTools = () => {
-    const registered = runner?.tools() ?? [];
+    const registered = (runner?.tools() ?? []).filter(allowed);
     // Logged once: an extension that registers a tool again has replaced its own.
     for (const { tool, path } of registered)
       if (others.delete(tool.name)) log.warn(`${path} replaces the tool "${tool.name}"`);
     return registered;
   };
-  const added = [...adapted.map((tool) => ({ tool })), ...registeredTools()].map(offered);
+  const added = [...adapted.map((tool) => ({ tool })).filter(allowed), ...registeredTools()].map(offered);
   session.replaceTools(old, added);
   const extensionHost = createExtensionHost({ ...deps, toolsChanged });
   runner?.initialize(extensionHost);

@@ -62,5 +62,5 @@ export const ioAllowedIn = {
   ],
 };
 
-/** Libraries that one folder alone may import. */
-export const librariesOf = { "@earendil-works/pi-tui": "tui/" };
+/** Libraries that only these folders may import. */
+export const librariesOf = { "@earendil-works/pi-tui": ["tui/", "extensions/"] };

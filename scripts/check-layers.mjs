@@ -34,9 +34,9 @@ export async function findViolations(root) {
         !ioAllowedIn.places.some((place) => file.startsWith(place))
       )
         problems.push(`${file}: imports ${specifier}; only ${ioAllowedIn.places.join(", ")} may`);
-      const owner = librariesOf[specifier];
-      if (owner !== undefined && !file.startsWith(owner))
-        problems.push(`${file}: imports ${specifier}; only ${owner} may`);
+      const owners = librariesOf[specifier];
+      if (owners?.every((owner) => !file.startsWith(owner)))
+        problems.push(`${file}: imports ${specifier}; only ${owners.join(", ")} may`);
       if (!specifier.startsWith(".")) continue;
       const target = relative(source, resolve(source, dirname(file), specifier)).replace(/\.js$/, ".ts");
       targets.push(target);

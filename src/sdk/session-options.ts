@@ -57,7 +57,7 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   mode?: "interactive" | "rpc" | "print" | "json";
   /** How the user is asked: by the `ask` tool, by extensions, and where only the user may decide; default: not at all. */
   ui?: SessionUI;
-  /** What extensions get under the name of the component library: the classes that a terminal really draws. */
+  /** What extensions get in place of exports of the component library: the themes of a terminal. */
   components?: () => Promise<object>;
   /** An extension wants the program to end; default: it does not. */
   onShutdownRequest?: () => void;

@@ -5,7 +5,6 @@ import { dirname } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
 import type { Registered } from "../../sdk/extensions/check-module.js";
 import { type ExtensionLocation, listTools, newTool, type ToolReport } from "../../sdk/extensions/manage-extensions.js";
-import { plainTheme } from "../../sdk/index.js";
 import { exitCodes } from "../exit-codes.js";
 import { unknownOption, unknownSubcommand, wrongUse } from "../verb-help.js";
 import { type CommandOutput, runExtensionCommand } from "./extension-command.js";
@@ -48,8 +47,7 @@ async function list({ location, output, flags }: Request): Promise<number> {
 
 async function check({ location, output, name, flags }: Request): Promise<number> {
   const { checkModule } = await import("../../sdk/extensions/check-module.js");
-  const components = async () => (await import("../../tui/extension-ui/components.js")).terminalComponents(plainTheme);
-  const result = await checkModule(location, name, components);
+  const result = await checkModule(location, name);
   const { modules, tools, problems, advice } = result;
   if (flags.includes("--json")) output.print(`${JSON.stringify(result)}\n`);
   else {

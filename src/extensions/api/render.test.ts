@@ -1,8 +1,6 @@
-import fc from "fast-check";
+import { Text } from "@earendil-works/pi-tui";
 import { describe, expect, it } from "vitest";
-import { Markdown } from "../compat/component-library.js";
-import { Box, Container, Spacer, Text } from "../compat/components.js";
-import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "../compat/terminal-text.js";
+import { stripEscapes } from "../../base/sanitize.js";
 import { plainTheme, type Theme } from "../compat/theme.js";
 import type { ToolFailure } from "./custom-tool-failure.js";
 import { type RenderHooks, type RenderView, ToolRenderer } from "./render.js";
@@ -138,73 +136,8 @@ describe("the usual drawing", () => {
 
   it("cuts lines that are too wide and says so once", () => {
     const { made, warnings } = renderer({ renderCall: () => ({ render: () => ["x".repeat(50), "short"] }) });
-    expect(made.call({}, view, 10)).toEqual(["xxxxxxxxx…", "short"]);
+    expect(made.call({}, view, 10).map(stripEscapes)).toEqual(["xxxxxxxxx…", "short"]);
     made.call({}, view, 10);
     expect(warnings).toEqual(["tool t draws lines wider than 10 columns; they are cut"]);
   });
-});
-
-describe("components", () => {
-  it("wrap, pad and stack", () => {
-    expect(new Text("one two three", 1, 1).render(9)).toEqual(["         ", " one two ", " three   ", "         "]);
-    expect(new Text("").render(9)).toEqual([]);
-    const box = new Box(1, 0, (text) => `[${text}]`);
-    expect(box.render(8)).toEqual([]);
-    const child = line("a\tb");
-    box.addChild(child);
-    box.addChild(new Spacer());
-    expect(box.render(8)).toEqual(["[ a   b  ]", "[        ]"]);
-    box.removeChild(child);
-    expect(box.render(8)).toEqual(["[        ]"]);
-    const stack = new Container();
-    stack.addChild(line("x"));
-    stack.clear();
-    expect(stack.render(4)).toEqual([]);
-  });
-
-  it("know how wide text is", () => {
-    expect(visibleWidth("\x1b[31mred\x1b[0m")).toBe(3);
-    expect(visibleWidth("日本")).toBe(4);
-    expect(visibleWidth("e\u0301👍🏽")).toBe(3);
-    expect(truncateToWidth("\x1b[31mabcdef\x1b[0m", 4)).toBe("\x1b[31mabc\x1b[0m…");
-    expect(wrapTextWithAnsi("\x1b[1mone two\x1b[0m end", 4)).toEqual(["\x1b[1mone\x1b[0m", "\x1b[1mtwo\x1b[0m", "end"]);
-  });
-
-  it("never draw wider than they were told", () => {
-    const words = fc.array(
-      fc.constantFrom("a", "word ", " ", "日本語", "👍", "\x1b[31m", "\x1b[0m", "\n", "longerword", "\t"),
-    );
-    fc.assert(
-      fc.property(words, fc.integer({ min: 2, max: 20 }), (parts, width) => {
-        const text = parts.join("");
-        for (const made of [new Text(text, 0, 0), new Text(text)])
-          for (const drawn of made.render(Math.max(width, 4)))
-            expect(visibleWidth(drawn)).toBeLessThanOrEqual(Math.max(width, 4));
-        expect(visibleWidth(truncateToWidth(text.replaceAll("\n", ""), width))).toBeLessThanOrEqual(width);
-      }),
-      { numRuns: 300 },
-    );
-  });
-});
-
-it("shows links, and brackets without an end in no time", () => {
-  const [shown = ""] = new Markdown("See [the page](https://example.org/a).", 0, 0).render(80);
-  expect(shown.trimEnd()).toBe("See the page (https://example.org/a).");
-  // In proportion to the square of it, this would take minutes.
-  for (const text of ["[".repeat(250_000), "[a](".repeat(62_500)])
-    expect(new Markdown(text, 0, 0).render(80).join("").length).toBeGreaterThanOrEqual(text.length);
-});
-
-it("measures a long text as the sum of its characters, wherever it is cut up for that", () => {
-  for (const [character, width] of [
-    ["a", 1],
-    ["e\u0301", 1],
-    ["\u{1f1e9}\u{1f1ea}", 2],
-    ["\u{1f469}\u200d\u{1f4bb}", 2],
-  ] as const)
-    for (const before of ["", "x"]) {
-      const text = before + character.repeat(2000);
-      expect(visibleWidth(text)).toBe(before.length + 2000 * width);
-      expect(wrapTextWithAnsi(text, 80).join("")).toBe(text);
-    }
 });

@@ -1,14 +1,14 @@
 // A tool's own drawing of its calls and results. Published tools expect three different signatures; one object that is
 // theme, options and context at once satisfies them all. A renderer that fails is reported once and then not used.
 
+import { Text, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import { printable } from "../../files/paths/resolve-path.js";
 import type { ToolResult } from "../../protocol/events.js";
-import { type Component, Text } from "../compat/components.js";
-import { truncateToWidth, visibleWidth } from "../compat/terminal-text.js";
 import type { Theme } from "../compat/theme.js";
 import { runGuarded } from "../load/load-guard.js";
+import type { Component } from "./component.js";
 import { complaint, failureOf, type ToolFailure } from "./custom-tool-failure.js";
 import { logFailure } from "./log-failure.js";
 
@@ -138,7 +138,7 @@ export class ToolRenderer {
     const { tool, log } = this.#deps;
     if (!this.#hasToldWidth) log.warn(`tool ${tool.name} draws lines wider than ${width} columns; they are cut`);
     this.#hasToldWidth = true;
-    return lines.map((line) => truncateToWidth(line, width));
+    return lines.map((line) => truncateToWidth(line, width, "…"));
   }
 
   #fail(hook: Hook, thrown: unknown): void {

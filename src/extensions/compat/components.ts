@@ -1,132 +1,136 @@
-// The components that tools build their output from: anything that renders to lines of a width. These are the plain
-// ones; a terminal front end may bring its own in their place.
+// What modules find under the name of the component library: the library itself, as the terminal program draws with it.
+// Left out is what would open a terminal of its own or write pictures past the screen. Then what belongs to it in the
+// host's own module, without colours: a terminal has its own themes.
 
-import { replaceTabs, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "./terminal-text.js";
+import * as library from "@earendil-works/pi-tui";
 
-export { replaceTabs, truncateToWidth, visibleWidth, wrapTextWithAnsi };
+const { Container, CancellableLoader, Editor, getKeybindings, truncateToWidth } = library;
 
-export interface Component {
-  render(width: number): string[];
-  invalidate?(): void;
-  handleInput?(data: string): void;
-  dispose?(): void;
-  wantsKeyRelease?: boolean;
+const leftOut = new Set(["ProcessTerminal", "StdinBuffer", "renderImage", "encodeKitty", "encodeITerm2"]);
+
+export function componentLibrary(): object {
+  return { ...Object.fromEntries(Object.entries(library).filter(([name]) => !leftOut.has(name))), ...ofTheHost };
 }
 
-type Paint = ((text: string) => string) | undefined;
+type Paint = (text: string) => string;
+const asIs: Paint = (text) => text;
 
-export class Text implements Component {
-  #text: string;
-  readonly #paddingX: number;
-  readonly #paddingY: number;
-  #paint: Paint;
+function plainly<Name extends string>(names: readonly Name[]): Record<Name, Paint> {
+  return Object.fromEntries(names.map((name) => [name, asIs])) as Record<Name, Paint>;
+}
 
-  constructor(text = "", paddingX = 1, paddingY = 1, paint?: Paint) {
-    this.#text = text;
-    this.#paddingX = paddingX;
-    this.#paddingY = paddingY;
-    this.#paint = paint;
+const markdownTheme = plainly([
+  ...(["heading", "link", "linkUrl", "code", "codeBlock", "codeBlockBorder", "quote", "quoteBorder", "hr"] as const),
+  ...(["listBullet", "bold", "italic", "strikethrough", "underline"] as const),
+]);
+const selectListTheme = plainly(["selectedPrefix", "selectedText", "description", "scrollInfo", "noMatch"]);
+
+/** Shown instead of a picture. */
+class Image extends library.TruncatedText {
+  constructor(_data: string, mimeType: string, _theme?: unknown, { filename }: { filename?: string } = {}) {
+    super(`[Image: ${[filename, mimeType].filter(Boolean).join(", ")}]`);
   }
+}
 
-  setText(text: string): void {
-    this.#text = text;
-  }
+class DynamicBorder implements library.Component {
+  readonly #paint: Paint;
 
-  setCustomBgFn(paint: Paint): void {
+  constructor(paint: Paint = asIs) {
     this.#paint = paint;
   }
 
   invalidate(): void {}
 
   render(width: number): string[] {
-    if (this.#text.trim() === "") return [];
-    const inner = Math.max(width - 2 * this.#paddingX, 1);
-    const lines = wrapTextWithAnsi(replaceTabs(this.#text), inner);
-    return padded(lines, { width, paddingX: this.#paddingX, paddingY: this.#paddingY, paint: this.#paint });
+    return [this.#paint("─".repeat(Math.max(1, width)))];
   }
 }
 
-export class Container implements Component {
-  readonly children: Component[] = [];
+/** A spinner between two borders that can be cancelled. */
+class BorderedLoader extends Container {
+  readonly #loader: library.CancellableLoader;
 
-  addChild(child: Component): void {
-    this.children.push(child);
-  }
-
-  removeChild(child: Component): void {
-    const index = this.children.indexOf(child);
-    if (index !== -1) this.children.splice(index, 1);
-  }
-
-  clear(): void {
-    this.children.length = 0;
-  }
-
-  invalidate(): void {
-    for (const child of this.children) child.invalidate?.();
-  }
-
-  render(width: number): string[] {
-    return this.children.flatMap((child) => child.render(width));
-  }
-}
-
-export class Box extends Container {
-  #paddingX: number;
-  readonly #paddingY: number;
-  #paint: Paint;
-
-  constructor(paddingX = 1, paddingY = 1, paint?: Paint) {
+  constructor(screen: library.TUI, _theme: unknown, message: string) {
     super();
-    this.#paddingX = paddingX;
-    this.#paddingY = paddingY;
-    this.#paint = paint;
+    this.#loader = new CancellableLoader(screen, asIs, asIs, message);
+    for (const child of [new DynamicBorder(), this.#loader, new DynamicBorder()]) this.addChild(child);
   }
 
-  setBgFn(paint: Paint): void {
-    this.#paint = paint;
+  get signal(): AbortSignal {
+    return this.#loader.signal;
   }
 
-  setPaddingX(paddingX: number): void {
-    this.#paddingX = paddingX;
+  set onAbort(listener: (() => void) | undefined) {
+    this.#loader.onAbort = listener;
   }
 
-  override render(width: number): string[] {
-    const lines = super.render(Math.max(width - 2 * this.#paddingX, 1));
-    if (lines.length === 0) return [];
-    return padded(lines, { width, paddingX: this.#paddingX, paddingY: this.#paddingY, paint: this.#paint });
-  }
-}
-
-export class Spacer implements Component {
-  #lines: number;
-
-  constructor(lines = 1) {
-    this.#lines = lines;
+  handleInput(data: string): void {
+    this.#loader.handleInput(data);
   }
 
-  setLines(lines: number): void {
-    this.#lines = lines;
-  }
-
-  render(): string[] {
-    return Array.from({ length: this.#lines }, () => "");
+  dispose(): void {
+    this.#loader.dispose();
   }
 }
 
-interface Padding {
-  readonly width: number;
-  readonly paddingX: number;
-  readonly paddingY: number;
-  readonly paint: Paint;
+class CustomEditor extends Editor {
+  onEscape?: () => void;
+  onCtrlD?: () => void;
+  readonly actionHandlers = new Map<string, () => void>();
+
+  onAction(action: string, handler: () => void): void {
+    this.actionHandlers.set(action, handler);
+  }
+
+  override handleInput(data: string): void {
+    const action = [...this.actionHandlers.keys()].find((name) => isPressed(data, name));
+    if (action !== undefined) this.actionHandlers.get(action)?.();
+    else if (data === "\x1b" && this.onEscape) this.onEscape();
+    else if (data === "\x04" && this.getText() === "" && this.onCtrlD) this.onCtrlD();
+    else super.handleInput(data);
+  }
 }
 
-/** Every line as wide as the component, so that a background is a rectangle. */
-function padded(lines: readonly string[], { width, paddingX, paddingY, paint }: Padding): string[] {
-  const edge = Array.from({ length: paddingY }, () => "");
-  return [...edge, ...lines, ...edge].map((line) => {
-    const left = `${" ".repeat(line === "" ? 0 : paddingX)}${line}`;
-    const whole = `${left}${" ".repeat(Math.max(width - visibleWidth(left), 0))}`;
-    return paint ? paint(whole) : whole;
-  });
+/** Earlier versions of the library called `tui.select.cancel` `selectCancel`. */
+function bindingOf(action: string): library.Keybinding {
+  if (action.includes(".")) return action as library.Keybinding;
+  const [, choice] = /^select([A-Z].*)$/.exec(action) ?? [];
+  if (choice !== undefined)
+    return `tui.select.${choice.charAt(0).toLowerCase()}${choice.slice(1)}` as library.Keybinding;
+  const room = ["newLine", "submit", "tab", "copy"].includes(action) ? "input" : "editor";
+  return `tui.${room}.${action}` as library.Keybinding;
+}
+
+function keysOf(action: string): string[] {
+  return getKeybindings().getKeys(bindingOf(action)) ?? [];
+}
+
+function isPressed(data: string, action: string): boolean {
+  return getKeybindings().matches(data, bindingOf(action));
+}
+
+const keyText = (action: string) => keysOf(action).join("/") || action;
+
+const ofTheHost = {
+  Image,
+  DynamicBorder,
+  BorderedLoader,
+  CustomEditor,
+  getEditorKeybindings: () => ({ getKeys: keysOf, matches: isPressed }),
+  getMarkdownTheme: () => ({ ...markdownTheme }),
+  getSelectListTheme: () => ({ ...selectListTheme }),
+  getSettingsListTheme: () => ({ label: asIs, value: asIs, description: asIs, hint: asIs, cursor: "→ " }),
+  keyText,
+  keyHint: (action: string, description: string) => `${keysOf(action)[0] ?? action} ${description}`,
+  rawKeyHint: (key: string, description: string) => `${key} ${description}`,
+  replaceTabs: (text: string) => text.replaceAll("\t", "   "),
+  truncateToVisualLines,
+};
+
+/** The last lines of a text as they are drawn. */
+function truncateToVisualLines(text: string, maxLines: number, width: number, paddingX = 0) {
+  if (text === "") return { visualLines: [], skippedCount: 0 };
+  const lines = new library.Text(text, paddingX, 0).render(width);
+  const skippedCount = Math.max(0, lines.length - maxLines);
+  return { visualLines: lines.slice(skippedCount).map((line) => truncateToWidth(line, width)), skippedCount };
 }

@@ -21,7 +21,7 @@ type Exports = Readonly<Record<string, unknown>>;
 export interface HostModules {
   galley?(): Promise<object>;
   ai?(): Promise<object>;
-  /** The components of a terminal, in place of the plain ones. */
+  /** The themes of a terminal, in place of the plain ones. */
   tui?(): Promise<object>;
 }
 
@@ -120,13 +120,13 @@ export class VirtualModules {
     switch (name) {
       case "galley":
         return asModule(
-          await import("./component-library.js"),
+          (await import("./components.js")).componentLibrary(),
           await this.#host.tui?.(),
           { defineCustomTool, defineTool },
           await this.#host.galley?.(),
         );
       case "tui":
-        return asModule(await import("./component-library.js"), await this.#host.tui?.());
+        return asModule((await import("./components.js")).componentLibrary(), await this.#host.tui?.());
       case "ai":
         return asModule({ StringEnum, Type: (await library("@sinclair/typebox")).Type }, await this.#host.ai?.());
       case "core":

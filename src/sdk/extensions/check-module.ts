@@ -50,12 +50,7 @@ export interface ModuleCheck {
 
 const none = { tools: [], commands: [], flags: [], shortcuts: [], renderers: [], events: [] } as const;
 
-/** `components`: of a terminal, as modules find them there. */
-export async function checkModule(
-  location: ExtensionLocation,
-  path: string,
-  components: () => Promise<object>,
-): Promise<ModuleCheck> {
+export async function checkModule(location: ExtensionLocation, path: string): Promise<ModuleCheck> {
   const program = await hookProgramAt(location, path);
   if (program) return program;
   const { discoverModules } = await import("../../extensions/discover/discover-modules.js");
@@ -72,7 +67,7 @@ export async function checkModule(
     const isTool = found.check.modules.some(({ form }) => form === "custom tool");
     checks.push(await withLines(found, candidate));
     const problems = await withLoading(location, (loading) =>
-      unknownIn(candidate, knownNames(isTool ? "tool" : "extension", loading, components)),
+      unknownIn(candidate, knownNames(isTool ? "tool" : "extension", loading)),
     );
     checks.push({ modules: [], tools: [], problems, advice: [] });
   }
@@ -241,11 +236,10 @@ function joined(checks: readonly ModuleCheck[]): ModuleCheck {
 
 // What modules are given, by name, taken from the very objects that a session makes: for a check that runs without one.
 
-/** `components`: of a terminal, which adds to what modules find under the name of the component library. */
-function knownNames(kind: "tool" | "extension", loading: LoadDeps, components: () => Promise<object>): KnownNames {
+function knownNames(kind: "tool" | "extension", loading: LoadDeps): KnownNames {
   const { cwd, log } = loading;
   const logger = createToolLogger(log);
-  const virtual = new VirtualModules({ ...loading.hostModules, tui: components }, logger);
+  const virtual = new VirtualModules(loading.hostModules ?? {}, logger);
   const live = createLiveUI(loading);
   const common = createToolApi({ ...loading, live, logger, virtual });
   const host = (): never => {

@@ -47,11 +47,7 @@ export const optionSpecs: readonly OptionSpec[] = [
   { name: "api-key", value: "KEY", help: "key for the chosen provider, for this run" },
   { name: "system-prompt", value: textOrFileValue, help: "replace the system prompt" },
   { name: "append-system-prompt", value: textOrFileValue, repeatable: true, help: "add to the system prompt" },
-  {
-    name: "tools",
-    value: "a,b",
-    help: "built-in tools to enable; extension tools stay enabled",
-  },
+  { name: "tools", value: "a,b", help: "built-in tools to enable; extension tools stay enabled" },
   { name: "no-tools", help: "no built-in tools" },
   { name: "cwd", value: "DIR", help: "working directory" },
   { name: "list-models", value: "SEARCH", optional: true, help: "print the usable models and exit" },

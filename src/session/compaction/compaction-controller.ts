@@ -321,10 +321,7 @@ function skipReason(cut: ReturnType<typeof planCut>, limit: number): string | un
 const tooLargeAgain =
   "the context is too large again after one compaction. Start a new session, or use a model with a larger window.";
 
-const failureTexts = {
-  overflow: "Context overflow recovery failed: ",
-  threshold: "Auto-compaction failed: ",
-};
+const failureTexts = { overflow: "Context overflow recovery failed: ", threshold: "Auto-compaction failed: " };
 
 /** Without the prefix of the command's answer: here another prefix is used. */
 function reasonOf(error: unknown): string {

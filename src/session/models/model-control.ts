@@ -266,10 +266,7 @@ export class ModelControl {
     const candidates = [...new Set([...usable, ...(widest ? [widest] : [])])];
     return candidates
       .filter((model) => !this.#deps.problemWith(model))
-      .map((model) => ({
-        model,
-        options: () => this.streamOptions(model, this.levelFor(model)),
-      }));
+      .map((model) => ({ model, options: () => this.streamOptions(model, this.levelFor(model)) }));
   }
 
   #choose(model: ProviderModel): void {

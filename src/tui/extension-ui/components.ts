@@ -9,9 +9,5 @@ const leftOut = new Set(["ProcessTerminal", "StdinBuffer", "Image", "renderImage
 
 export function terminalComponents(theme: Theme): object {
   const own = Object.fromEntries(Object.entries(library).filter(([name]) => !leftOut.has(name)));
-  return {
-    ...own,
-    getMarkdownTheme: () => markdownTheme(theme),
-    getSelectListTheme: () => selectListTheme(theme),
-  };
+  return { ...own, getMarkdownTheme: () => markdownTheme(theme), getSelectListTheme: () => selectListTheme(theme) };
 }

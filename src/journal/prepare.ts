@@ -90,7 +90,6 @@ function refuseDuplicates(targets: readonly { key: string; shownPath: string }[]
   }
 }
 
-/** The target as it is now. */
 async function findTarget(
   { disk, pins }: StepContext,
   op: PlainOp,

@@ -81,7 +81,6 @@ function asExtra({ timeoutMs, ...extra }: DialogOptions = {}) {
   return { ...extra, timeout: timeoutMs };
 }
 
-/** Whether one call may run. */
 export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
   return ({ tool, args, signal }) =>
     ui.confirm(`Run ${writtenOut(tool.name)}?`, cut(callLines(tool, args).join("\n")), { signal });

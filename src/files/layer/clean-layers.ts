@@ -95,7 +95,6 @@ function findLayers(places: LayerPlaces): FoundLayer[] {
     .map((path) => ({ path, root: quietly(() => readlinkSync(join(path, "lower"))), sessionId: basename(path) }));
 }
 
-/** A directory for each root that has layers. */
 function rootsIn(base: string): string[] {
   return below(base).filter((path) => /^[0-9a-f]{32}$/.test(basename(path)));
 }

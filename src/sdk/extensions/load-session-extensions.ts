@@ -90,7 +90,6 @@ export interface LoadedSessionExtensions {
   readonly commands: readonly LoadedCommand[];
   readonly extensions: LoadedExtensions | undefined;
   readonly isProjectTrusted: boolean;
-  /** What the project is trusted with. */
   readonly projectCoverage: Coverage | undefined;
   /** For modules that could not be loaded. */
   readonly errors: readonly ModuleLoadError[];

@@ -44,11 +44,9 @@ export interface CompactionDeps {
   readonly budget: Pick<Budget, "isUsedUp" | "mayAsk">;
   /** An estimate of what requests carry besides messages: system prompt and tools. */
   overheadTokens(): number;
-  /** Undefined where there are no extensions. */
   extensions?(): CompactionExtensions | undefined;
   /** Appends the `compaction` entry and rebuilds the context. */
   appendCompaction(result: CompactionResult): CompactionEntry;
-  /** Appends a `prune` entry. */
   appendPrune(entryIds: string[]): void;
   /** Appends a `billed_usage` entry: calls that were paid for and led to nothing. */
   appendUsage(usage: UsageByModel): void;

@@ -240,7 +240,6 @@ describe("layers", () => {
 /** The handler of a command has its name, a provider its request, a front end what another has too. */
 const sharedNames = [
   "index.ts",
-  "prompt.ts",
   "undo.ts",
   "request.ts",
   "components.ts",

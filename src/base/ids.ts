@@ -18,10 +18,7 @@ export function countedIds(): Ids {
   let sessions = 0;
   let entries = 0;
   const hex = (value: number, width: number) => value.toString(16).padStart(width, "0");
-  return {
-    session: () => `00000000-0000-7000-8000-${hex(++sessions, 12)}`,
-    entry: () => hex(++entries, 8),
-  };
+  return { session: () => `00000000-0000-7000-8000-${hex(++sessions, 12)}`, entry: () => hex(++entries, 8) };
 }
 
 function uuidV7(now: number): string {

@@ -29,7 +29,6 @@ export type LockStrategy =
   | { readonly kind: Exclude<LockKind, "socket-file"> }
   | { readonly kind: "socket-file"; readonly directory?: string };
 
-/** What this platform offers. */
 export const platformLock: LockKind =
   process.platform === "linux" ? "socket" : process.platform === "win32" ? "pipe" : "socket-file";
 

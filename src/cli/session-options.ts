@@ -217,7 +217,6 @@ function passOver(problem: string, { log, lenient }: OptionSettings): void {
   log.warn(`${problem} It is ignored.`);
 }
 
-/** The names of the built-in tools. */
 export const builtInToolNames: readonly string[] =
   "read bash edit write grep find ls ast_grep ast_edit todo_write ask undo".split(" ");
 

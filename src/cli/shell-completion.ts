@@ -28,10 +28,6 @@ interface Place {
   readonly next: Next;
 }
 
-function places(): Place[] {
-  return verbs.flatMap((verb) => formsOf(verb).map((form) => placeOf(verb.name, form)));
-}
-
 function placeOf(verb: string, { usage, help, options = [] }: VerbForm): Place {
   const subcommand = /^[a-z]+(?=$| )/.exec(usage)?.[0];
   const behind = subcommand === undefined ? usage : usage.slice(subcommand.length).trim();
@@ -57,7 +53,7 @@ function valuesOf({ value = "" }: OptionSpec): Next {
 
 /** Of one verb: all flags of its forms, and by subcommand what comes next. */
 function byVerb(): { name: string; help: string; subcommands: Place[]; flags: string[]; next: Next }[] {
-  const all = places();
+  const all = verbs.flatMap((verb) => formsOf(verb).map((form) => placeOf(verb.name, form)));
   return verbs.map(({ name, help }) => {
     const mine = all.filter(({ verb }) => verb === name);
     const plain = mine.find(({ subcommand }) => subcommand === undefined);

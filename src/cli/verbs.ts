@@ -50,12 +50,7 @@ export const toolRunOptions: readonly string[] = [
 export const execOptions: readonly string[] = ["stage", "access", "cwd", "session-dir", "set", "exit-code"];
 
 const table = [
-  {
-    name: "pending",
-    usage: "[--json]",
-    help: "what waits for a decision in this project",
-    options: inSessionDir,
-  },
+  { name: "pending", usage: "[--json]", help: "what waits for a decision in this project", options: inSessionDir },
   {
     name: "review",
     usage: "[ID] [--exit-code]",
@@ -107,12 +102,7 @@ const table = [
     options: inSessionDir,
     notes: ["--partial leaves out the hunks that no longer fit.", ...idNotes, ...decideCodes],
   },
-  {
-    name: "changes",
-    usage: "[--json]",
-    help: "what was applied, the newest first",
-    options: inSessionDir,
-  },
+  { name: "changes", usage: "[--json]", help: "what was applied, the newest first", options: inSessionDir },
   {
     name: "undo",
     usage: "[CHANGE|--run]",
@@ -134,12 +124,7 @@ const table = [
     options: inSessionDir,
     notes: ["--preview only stages it.", ...decideCodes],
   },
-  {
-    name: "recover",
-    usage: "[--json]",
-    help: "finish what a crash cut short",
-    options: inSessionDir,
-  },
+  { name: "recover", usage: "[--json]", help: "finish what a crash cut short", options: inSessionDir },
   {
     name: "config",
     usage: "get|set|unset|list|paths",
@@ -269,11 +254,7 @@ const table = [
       { usage: "fish", help: "galley completion fish > ~/.config/fish/completions/galley.fish" },
     ],
   },
-  {
-    name: "help",
-    usage: "[VERB]",
-    help: "all verbs and options, or one verb",
-  },
+  { name: "help", usage: "[VERB]", help: "all verbs and options, or one verb" },
 ] as const satisfies readonly Verb[];
 
 export type VerbName = (typeof table)[number]["name"];

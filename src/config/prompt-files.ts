@@ -9,7 +9,6 @@ import { printable } from "../files/paths/resolve-path.js";
 import { cleanText } from "./prompts/text-files.js";
 
 export interface PromptFiles {
-  /** Replaces the standard prompt. */
   readonly replaced?: string;
   readonly added?: string;
 }

@@ -14,7 +14,6 @@ export interface FileNow {
   readonly mode: number;
   /** Default: a regular file. */
   readonly type?: FileType;
-  /** Its `contentHash`. */
   readonly hash: string;
   /** All bytes, of a link its target; absent if there are more than the caller asked for. */
   readonly bytes?: Uint8Array;

@@ -17,7 +17,7 @@ const maxConfigBytes = 256 * 1024;
 /** Undefined where there is none that can be read. `root`: the directory with `.git`. */
 export function readGitDirectory(root: string): GitDirectory | undefined {
   const marker = join(root, ".git");
-  if (isDirectory(marker)) {
+  if (lstatSync(marker, { throwIfNoEntry: false })?.isDirectory() ?? false) {
     // With a `commondir` the configuration lies elsewhere.
     const config =
       readGitText(join(marker, "commondir")) === undefined ? readGitText(join(marker, "config")) : undefined;
@@ -60,10 +60,6 @@ export function isHarmlessConfig(config: string): boolean {
     if (section.toLowerCase() === "core" && !harmlessCore.test(key)) return false;
   }
   return true;
-}
-
-function isDirectory(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** Undefined for what is no regular file, too long or unreadable. A pipe in its place does not block. */

@@ -22,7 +22,6 @@ import { renderLoneResult, renderToolCall } from "./tool-call.js";
 export interface Conversation {
   readonly path: readonly SessionEntry[];
   readonly labels: ReadonlyMap<string, string>;
-  /** The id of the session. */
   readonly session: string;
 }
 

@@ -36,11 +36,9 @@ export interface Changes {
   apply(set: ChangeSet, settle: SettleOutcome): Promise<AppliedSet>;
   /** Keeps what a write without the journal replaces. Call the returned function if the write fails. */
   note(change: DirectChange): Promise<() => Promise<void>>;
-  /** The shown paths that are not as they were seen. */
   staleFiles(seen: readonly SeenPath[]): Promise<string[]>;
   /** Completes what a crash interrupted. Undefined: another process is applying changes and will finish it. */
   recover(settle: SettleOutcome): Promise<ChangeOutcome[] | undefined>;
-  /** What can be undone. */
   list(): Promise<ListedChanges>;
   read(txid: string): Promise<UndoRecord | undefined>;
   /** The next number of a pending action of this root, above the given one. Throws where it cannot be claimed. */

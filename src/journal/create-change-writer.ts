@@ -142,10 +142,7 @@ export function createChangeWriter(deps: ChangeWriterDeps): ChangeWriter {
   /** The undo record holds who decided. */
   async function decisionOf(txid: string): Promise<Omit<ChangeMade, "changeId">> {
     const record = await changes.read(txid);
-    return {
-      by: (record?.by as ChangeMade["by"]) ?? "runtime",
-      reason: record?.reason ?? "Finished after a crash.",
-    };
+    return { by: (record?.by as ChangeMade["by"]) ?? "runtime", reason: record?.reason ?? "Finished after a crash." };
   }
 }
 

@@ -51,11 +51,7 @@ export async function prepareChangeSet(
   const blocked = prepared.find((op) => taken.has(op.path) && typesOf(op).after !== "directory");
   if (blocked) throw refusal(blocked.shownPath, "another file needs a directory there");
   const changing = inOrder(prepared.filter(isChange));
-  return {
-    ops: changing,
-    dirs,
-    hardlinkBroken: changing.flatMap((op) => (hasOtherNames(op) ? [op.shownPath] : [])),
-  };
+  return { ops: changing, dirs, hardlinkBroken: changing.flatMap((op) => (hasOtherNames(op) ? [op.shownPath] : [])) };
 }
 
 /** Directories that an earlier change made for its files, in a directory that goes: they go with it. */
@@ -94,7 +90,6 @@ function refuseDuplicates(targets: readonly { key: string; shownPath: string }[]
   }
 }
 
-/** The target as it is now. */
 async function findTarget(
   { disk, pins }: StepContext,
   op: PlainOp,

@@ -107,11 +107,7 @@ function announce(
 
 function failedEnd(run: Run, event: Extract<StreamEvent, { type: "error" }>): End {
   const { reason, failure } = event;
-  return {
-    stopReason: reason,
-    errorMessage: run.context.failureText(event),
-    ...(failure ? { error: failure } : {}),
-  };
+  return { stopReason: reason, errorMessage: run.context.failureText(event), ...(failure ? { error: failure } : {}) };
 }
 
 function announceUpdate(run: Run, event: UpdateEvent): End | undefined {

@@ -149,7 +149,6 @@ export class ChangeHistory {
     return now.mode === before.mode && now.sha256 === contentHash(before.type, before.bytes);
   }
 
-  /** Undoes the newest undo. */
   async redo(request: Omit<UndoRequest, "changeId" | "isRun">): Promise<Undone> {
     const all = await this.#deps.changes.history();
     const originals = new Map(all.map((record) => [record.txid, record]));

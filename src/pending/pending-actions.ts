@@ -255,7 +255,6 @@ export class PendingActions {
     }
   }
 
-  /** The result of a tool call is on record. */
   toolResultRecorded(toolCallId: string, entryId: string): void {
     if (this.#running.delete(toolCallId)) void this.filesWritten();
     for (const { action } of this.store.list())

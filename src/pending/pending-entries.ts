@@ -30,7 +30,6 @@ export interface PushedData {
   readonly expiresAt?: number;
   readonly dependsOn?: string[];
   readonly isForReview?: true;
-  /** The run that staged it. */
   readonly run?: RunMark;
   /** The owning session: a copy of the file has the entry, but not the action. */
   readonly session: string;

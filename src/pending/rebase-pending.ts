@@ -30,7 +30,6 @@ export interface RebaseDeps {
 
 export interface Rebased {
   readonly action: PendingActionView;
-  /** The hunks that do not fit. */
   readonly left: { path: string; hunks: number[] }[];
 }
 

@@ -7,7 +7,6 @@ import type { Decider, FileStamp } from "../protocol/pending.js";
 import type { PlannedChange, SeenFile } from "./plan.js";
 import type { PartStep } from "./plan-step.js";
 
-/** What one change settles. */
 export interface AppliedActions {
   /** Empty: no action is settled by it. */
   readonly pendingId: string;
@@ -34,7 +33,6 @@ export interface ApplyOwner extends AppliedActions {
   readonly sourceToolName: string;
   readonly by: Decider;
   readonly reason: string;
-  /** The changes that this one undoes. */
   readonly undoes?: readonly string[];
   /** Which word asked for that; absent in older records. */
   readonly kind?: "undo" | "redo";
@@ -61,7 +59,6 @@ export interface ChangeMade {
   readonly reason: string;
 }
 
-/** The session that a change is made for. */
 export interface ChangeSession {
   /** The path of its file, or its id if it has no file. Stored with the change. */
   readonly owner: string;
@@ -106,7 +103,6 @@ export interface ChangeDescription {
   readonly by: string;
   readonly reason: string;
   readonly owner?: ChangeOwner;
-  /** The changes that this one undoes. */
   readonly undoes?: readonly string[];
   /** Which word asked for that; absent in older records. */
   readonly kind?: "undo" | "redo";
@@ -130,7 +126,6 @@ export interface UndoFile {
   readonly kind: "modify" | "create" | "delete";
   readonly path: string;
   readonly shownPath: string;
-  /** Null where there was nothing. */
   readonly before: OldContent | null;
   /** What the change left there: a hash, or null for nothing. */
   readonly afterHash: string | null;

@@ -8,7 +8,6 @@ import type { ChosenFile } from "./split-plan.js";
 
 interface StepFields {
   readonly id: string;
-  /** The one that the step makes. */
   readonly revision: number;
   readonly by: Decider;
 }
@@ -60,7 +59,6 @@ export interface EditedFile {
   readonly proposed: Uint8Array;
 }
 
-/** What a step makes of an action. */
 export interface ChangedPlan extends Partial<Pick<PendingAction, "label" | "details" | "preview">> {
   readonly plan: Plan;
   readonly step: PlanStep;

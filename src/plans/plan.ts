@@ -43,7 +43,6 @@ export interface Plan {
   readonly changes: readonly PlannedChange[];
   /** What the model is told when all of it was applied. */
   readonly applied: { readonly text: string; readonly details?: unknown };
-  /** The changes that it undoes. */
   readonly undoes?: readonly string[];
   readonly kind?: "undo" | "redo";
   /** What its label counts, in the singular: `replacement`. Default: hunks. */
@@ -70,7 +69,6 @@ export function isOfFiles(change: Pick<PlannedChange, "stamp" | "kind" | "type">
 /** For plans of many files: a plan never changes, so each is indexed once. */
 const indexes = new WeakMap<readonly PlannedChange[], ReadonlyMap<string, PlannedChange>>();
 
-/** By the absolute path. */
 export function changesByPath({ changes }: Pick<Plan, "changes">): ReadonlyMap<string, PlannedChange> {
   const known = indexes.get(changes);
   if (known) return known;
@@ -139,7 +137,6 @@ export function typeMember(type: FileType | undefined): { type?: FileType } {
   return type === undefined || type === usualType ? {} : { type };
 }
 
-/** Whether the upper one was made for what the lower one leaves. */
 export function isMadeFor(upper: PlannedChange, lower: PlannedChange): boolean {
   const left = typeAfter(lower);
   if (typeBefore(upper) !== left) return false;

@@ -129,11 +129,7 @@ async function partOf(change: PlannedChange, choice: "all" | readonly number[]):
   const rest = withUnits(hunks.length - numbers.length);
   return {
     chosen: { ...withUnits(numbers.length), after: onlyChosen },
-    ifApplied: {
-      ...rest,
-      before: onlyChosen,
-      stamp: stampOf(path, { bytes: onlyChosen, mode: change.stamp.mode }),
-    },
+    ifApplied: { ...rest, before: onlyChosen, stamp: stampOf(path, { bytes: onlyChosen, mode: change.stamp.mode }) },
     ifDiscarded: { ...rest, after: onlyRest },
     settled: { path, hunks: numbers },
     chosenHunks: numbers.length,

@@ -63,7 +63,6 @@ export interface StoredAction {
   readonly action: Readonly<PendingAction>;
   readonly work: ActionWork;
   readonly isForReview: boolean;
-  /** The run that staged it. */
   readonly run?: RunMark | undefined;
   /** Shown paths of the files that made it stale. */
   readonly stalePaths?: ReadonlySet<string>;

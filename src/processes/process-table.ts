@@ -5,7 +5,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "../base/clock.js";
 import { systemCode } from "../base/errors.js";
 
-/** A process group, by the process that founded it. */
 export interface Group {
   readonly pid: number;
   /** In the system's ticks; empty where it cannot be known. */
@@ -146,7 +145,6 @@ function readOrEmpty(path: string): string {
   }
 }
 
-/** Whether there was a process to send it to. */
 function send(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal);

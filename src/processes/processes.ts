@@ -43,7 +43,6 @@ export interface ProcessEnd {
   readonly exitCode: number;
   /** Why we stopped it; absent where it ended by itself. */
   readonly stopped?: "aborted" | "timed_out";
-  /** What the box did. */
   readonly box?: BoxReport;
 }
 

@@ -83,11 +83,7 @@ export const ExtensionUiRequest = Type.Union([
   }),
   uiRequest("confirm", { title, message: Type.String(), timeout }),
   uiRequest("input", { title, placeholder: Type.Optional(Type.String()), timeout }),
-  uiRequest("editor", {
-    title,
-    prefill: Type.Optional(Type.String()),
-    promptStyle: Type.Optional(Type.Boolean()),
-  }),
+  uiRequest("editor", { title, prefill: Type.Optional(Type.String()), promptStyle: Type.Optional(Type.Boolean()) }),
   uiRequest("cancel", { targetId: Type.String() }),
   uiRequest("notify", {
     message: Type.String(),

@@ -15,7 +15,7 @@ export function aiSdkCall({ model, context, options }: StreamRequest, version: s
   return withoutMissing({
     prompt: [
       ...(systemPrompt === "" ? [] : [{ role: "system", content: systemPrompt }]),
-      ...prompt(prepareReplay(context.messages, model), version),
+      ...promptMessages(prepareReplay(context.messages, model), version),
     ],
     maxOutputTokens: options.maxTokens ?? Math.min(model.maxTokens, 32_000),
     temperature,
@@ -39,7 +39,7 @@ function toolChoice(choice: NonNullable<ReturnType<typeof resolveToolChoice>>): 
 }
 
 /** All results of a turn are one message. */
-function prompt(messages: readonly ModelMessage[], version: string): JsonObject[] {
+function promptMessages(messages: readonly ModelMessage[], version: string): JsonObject[] {
   const list: { role: string; content: JsonObject[] }[] = [];
   for (const message of messages) {
     if (message.role === "toolResult") {

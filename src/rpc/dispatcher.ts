@@ -155,7 +155,6 @@ export class Dispatcher {
     this.checkRoom();
   }
 
-  /** There may be room now. */
   checkRoom(): void {
     const waiters = this.#waiters;
     this.#waiters = [];

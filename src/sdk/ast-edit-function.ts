@@ -86,14 +86,6 @@ const stagedInsteadText =
 export function astEditBy({ workspace, processes, apply, maxFiles }: AstEditAccess) {
   return async (request: AstEditRequest): Promise<AstEditOutcome> => {
     const { runAstEdit } = await import("../tools/ast/engine.js");
-    return runAstEdit(
-      {
-        workspace,
-        maxFiles,
-        ripgrep: { processes },
-        apply,
-      },
-      request,
-    );
+    return runAstEdit({ workspace, maxFiles, ripgrep: { processes }, apply }, request);
   };
 }

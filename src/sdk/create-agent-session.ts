@@ -64,15 +64,14 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const environment = await findSessionEnvironment(options);
   let session: AgentSession | undefined;
   const made = () => session ?? notReady();
-  const user = createUserQuestions(options.ui, { ...environment, signal: () => session?.signal });
-  const permit = options.permit ?? user?.permit;
-  const resources = createToolResources({ ...environment, permit }, options);
+  const user = createUserQuestions(options, { ...environment, signal: () => session?.signal });
+  const resources = createToolResources({ ...environment, permit: user.permit }, options);
   const models = await findSessionModels(options, environment);
   const access = new SessionAccess(environment.settings, options);
   const confinement = new ConfinedCommands(options, {
     environment,
     access,
-    askHost: options.askHost,
+    askHost: user.askHost,
     pending: () => tools.pending,
     record: () => made().sessionManager,
   });
@@ -81,10 +80,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const changes = await watchedChanges(options, changesOf(options, environment, resources.workspace));
   const opened = await openRecords(options, environment);
   const given = await sortGivenTools(options.customTools ?? []);
-  const tools = new SessionTools(
-    { environment, resources, access, confinement, changes, given, permit, dialogs: user?.dialogs },
-    options,
-  );
+  const tools = new SessionTools({ environment, resources, access, confinement, changes, given, user }, options);
   const { settings, log } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
   const asked = options.streamFn ?? streamWithKeys(streamByApi, models.keys);
@@ -109,8 +105,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     maskResult: resultMask(environment),
     extensions,
     library: prompts,
-    confirm: confirmationBy(options, user),
-    confirmProtected: user?.confirmProtected,
+    confirm: user.confirmApply,
+    confirmProtected: user.confirmProtected,
     ...modelsOf(options, models, opened.record),
     ...workOf(options, joined, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
@@ -300,18 +296,11 @@ function sourceOf({ streamFn }: CreateAgentSessionOptions, { source }: SessionMo
   return streamFn ? withoutKeys(source) : source;
 }
 
-function confirmationBy({ confirmApply }: CreateAgentSessionOptions, user: UserQuestions | undefined) {
-  if (!confirmApply) return user?.confirmApply;
-  const confirm: AgentSessionDeps["confirm"] = ({ action: { id, revision } }, signal) =>
-    confirmApply({ id, revision }, signal);
-  return confirm;
-}
-
 /** What may run, and what the user is asked about. */
 function policyOf(
-  { approve, allowExec = false, askTiers, askCall: ask, askEscalation }: CreateAgentSessionOptions,
+  { approve, allowExec = false, askTiers }: CreateAgentSessionOptions,
   { settings, project, cwd, log, agentDir, clock, secrets: { mask } }: SessionEnvironment,
-  { access, sandbox, user }: { access: SessionAccess; sandbox: SessionSandbox; user: UserQuestions | undefined },
+  { access, sandbox, user }: { access: SessionAccess; sandbox: SessionSandbox; user: UserQuestions },
 ): ApprovalPolicy {
   return createCallPolicy(approve, {
     access,
@@ -321,10 +310,8 @@ function policyOf(
     cwd,
     log,
     mask,
-    ask,
     askTiers,
-    confirm: askTiers ? user?.chooseCall : user?.approveCall,
-    escalate: askEscalation ?? user?.escalate,
+    user: askTiers ? { ...user, confirmCall: user.chooseCall } : user,
     root: project.writableRoot,
     allowForGood: async (line) =>
       (await import("./access/allow-for-good.js")).allowForGood(line, { agentDir, clock, settings }),

@@ -4,6 +4,5 @@ export interface Finding {
   readonly name: string;
   readonly isOk: boolean;
   readonly text: string;
-  /** What to do about it. */
   readonly mend?: string;
 }

@@ -125,14 +125,7 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   };
   const namedLevel = options.thinkingLevel ?? chosen.thinkingLevel;
   const usualLevel = settings.get("defaultThinkingLevel");
-  return {
-    source,
-    keys,
-    model: chosen.model,
-    namedLevel,
-    usualLevel,
-    serverTypeOf: (id) => discovery.typeOf(id),
-  };
+  return { source, keys, model: chosen.model, namedLevel, usualLevel, serverTypeOf: (id) => discovery.typeOf(id) };
 }
 
 /** Models of local servers are known once they are named: by the command line after asking, by the settings as they are. */

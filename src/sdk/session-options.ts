@@ -7,9 +7,8 @@ import type { ContextFile } from "../config/context-files.js";
 import type { PromptTextOptions } from "../config/prompts/find-prompt-texts.js";
 import type { Assignment } from "../config/settings/assignment.js";
 import type { Settings } from "../config/settings/settings.js";
-import type { Permit, Workspace } from "../files/workspace.js";
+import type { Workspace } from "../files/workspace.js";
 import type { ToolHooks } from "../loop/run.js";
-import type { ApplyAnswer } from "../pending/decide/decision.js";
 import type { ChangeWriter } from "../plans/change-writer.js";
 import type { Processes } from "../processes/processes.js";
 import type { Environment } from "../provider/credentials.js";
@@ -21,18 +20,15 @@ import type { StreamRule } from "../session/rules/rule.js";
 import type { ApprovalTier } from "../tools/tool.js";
 import type { AccessMode } from "./access/access-mode.js";
 import type { ApprovalMode } from "./access/approval-policy.js";
-import type { CallAnswer, CallQuestion } from "./access/call-approval.js";
-import type { EscalationQuestion } from "./access/escalation.js";
 import type { Resume } from "./choose-record.js";
 import type { GivenTool } from "./custom-tools.js";
 import type { ExtensionOptions } from "./extensions/load-session-extensions.js";
 import type { NoModelReason } from "./no-model.js";
-import type { ApplyQuestion } from "./review/apply-questions.js";
 import type { FileBefore } from "./run-report/written-files.js";
 import type { ModelOptions } from "./session-models.js";
-import type { SessionUI } from "./session-ui.js";
+import type { QuestionOptions } from "./session-ui.js";
 
-export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOptions, PromptTextOptions {
+export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOptions, PromptTextOptions, QuestionOptions {
   cwd?: string;
   agentDir?: string;
   env?: Environment;
@@ -55,14 +51,10 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
    * model is not reminded of open todos unless the user set `todo.reminders`.
    */
   mode?: "interactive" | "rpc" | "print" | "json";
-  /** How the user is asked: by the `ask` tool, by extensions, and where only the user may decide; default: not at all. */
-  ui?: SessionUI;
   /** What extensions get in place of exports of the component library: the themes of a terminal. */
   components?: () => Promise<object>;
   /** An extension wants the program to end; default: it does not. */
   onShutdownRequest?: () => void;
-  /** Asks the user about what the model wants to apply, instead of a question of `ui`. Undefined: cannot be asked. */
-  confirmApply?: (question: ApplyQuestion, signal: AbortSignal | undefined) => Promise<ApplyAnswer | undefined>;
   /** How much may be asked of models from now on, by whatever part of the session; default: as the settings say. */
   budget?: BudgetLimits;
   /** No language model can be asked, and none was asked for. Default: a warning in the log, if one was set up. */
@@ -80,8 +72,6 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   onFilesWritten?: (files: readonly FileBefore[]) => void;
   /** How plans are written; default: through `workspace` where one is given, else through the journal of the project. */
   changeWriter?: ChangeWriter;
-  /** Asked where only the user may decide about a file; default: the answer is no. */
-  permit?: Permit;
   /** Policy for every tool call that is about to run; default: all may. */
   approve?: ApprovalPolicy;
   /** What the agent may do; default: as the settings say, else `defaultAccess`. `session.setAccess` changes it. */
@@ -92,15 +82,6 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   approval?: ApprovalMode;
   /** Calls of these tiers are asked about, whatever the settings say, by a choice of `ui`; what declares none counts as `exec`. */
   askTiers?: readonly ApprovalTier[] | undefined;
-  /** Shows the user a call that waits for an answer; default: a yes or no through `ui`. */
-  askCall?: (question: CallQuestion) => Promise<CallAnswer>;
-  /** Shows the user a command that wants to leave the sandbox; only `true` is a yes. Default: through `ui`. */
-  askEscalation?: (question: EscalationQuestion) => Promise<boolean>;
-  /**
-   * Asks the user about a host that a confined command wants to reach: `once`, `session`, `always` or `no`; silence is no.
-   * Default: commands reach no host that `bash.hosts` does not list.
-   */
-  askHost?: (host: string, signal: AbortSignal) => Promise<"once" | "session" | "always" | "no">;
   /** Commands may run although every change is staged; their own changes are not staged. */
   allowExec?: boolean;
   /** Keep the session in a file below the agent directory, or in `sessionDir`; default: in memory only. */

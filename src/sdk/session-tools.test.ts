@@ -33,7 +33,7 @@ async function setUp(options: CreateAgentSessionOptions = {}, deps: Partial<Sess
   const unused = () => expect.fail("nothing is staged here");
   const confinement = new ConfinedCommands({}, { environment, access, pending: unused, record: unused });
   const tools = new SessionTools(
-    { environment, resources, access, confinement, changes, given, permit: undefined, dialogs: undefined, ...deps },
+    { environment, resources, access, confinement, changes, given, user: {}, ...deps },
     options,
   );
   const undo = vi.fn();

@@ -2,7 +2,7 @@
 // together with the session, because they use what it holds.
 
 import { GalleyError } from "../base/errors.js";
-import type { Permit, Workspace } from "../files/workspace.js";
+import type { Workspace } from "../files/workspace.js";
 import type { PendingActions } from "../pending/pending-actions.js";
 import { actionsNeeded, planOf, stagedFor } from "../pending/store/stack.js";
 import type { ChangeWriter } from "../plans/change-writer.js";
@@ -11,7 +11,7 @@ import type { SessionToolDeps } from "../session/agent-session-deps.js";
 import { type BuiltInToolDeps, createBuiltInTools } from "../tools/index.js";
 import { createResolve } from "../tools/resolve.js";
 import type { KeptFiles, Staging } from "../tools/staging.js";
-import type { AnyTool, Dialogs } from "../tools/tool.js";
+import type { AnyTool } from "../tools/tool.js";
 import { createUndo } from "../tools/undo.js";
 import type { SessionAccess } from "./access/access-mode.js";
 import { type GivenTools, withoutReplaced } from "./custom-tools.js";
@@ -21,6 +21,7 @@ import { outputMask } from "./secrets/result-masks.js";
 import { selectTools } from "./select-tools.js";
 import type { SessionEnvironment } from "./session-environment.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
+import type { UserQuestions } from "./session-ui.js";
 import { createToolResources, type ToolResources, toolSettingsOf } from "./tool-resources.js";
 
 export interface SessionToolsDeps {
@@ -30,8 +31,7 @@ export interface SessionToolsDeps {
   readonly confinement: ConfinedCommands;
   readonly changes: ChangeWriter;
   readonly given: GivenTools;
-  readonly permit: Permit | undefined;
-  readonly dialogs: Dialogs | undefined;
+  readonly user: Pick<UserQuestions, "permit" | "dialogs">;
 }
 
 const onlyHereText =
@@ -61,7 +61,7 @@ export class SessionTools {
 
   /** Called once, by the session. `reserve` is given the names that no extension may take. */
   create(session: SessionToolDeps, reserve: (names: readonly string[]) => void): readonly AnyTool[] {
-    const { environment, resources, access, confinement, changes, given, dialogs } = this.#deps;
+    const { environment, resources, access, confinement, changes, given, user } = this.#deps;
     const { clock, settings, env } = environment;
     const { toolNames, allowsTool = () => true, overrideBuiltins, persist: isPersistent = false } = this.#options;
     const staging = stagingOf(session.pending, { changes, access, kept: confinement.kept });
@@ -73,7 +73,7 @@ export class SessionTools {
       staging,
       clock,
       isPersistent,
-      dialogs,
+      dialogs: user.dialogs,
       settings: toolSettingsOf(settings, env),
       maskOutput: outputMask(environment),
       confinement,
@@ -94,7 +94,7 @@ export class SessionTools {
   /** The built-in tools, as they would be in another directory; none before the session's own are made. */
   in(cwd: string, { processes: given, autoResize, runsElsewhere }: ToolsInstead = {}): readonly AnyTool[] {
     if (!this.#own || !this.#pending) return [];
-    const { environment, resources, access, confinement, changes, permit } = this.#deps;
+    const { environment, resources, access, confinement, changes, user } = this.#deps;
     const { kept } = confinement;
     const { settings: usual } = this.#own;
     const read = { ...usual.read, ...(autoResize === undefined ? {} : { autoResize }) };
@@ -108,7 +108,7 @@ export class SessionTools {
     if (this.#options.workspace) throw new GalleyError("unsupported", onlyHereText);
     const { agentDir, env, settings, clock, log } = environment;
     const { processes } = resources;
-    const there = createToolResources({ cwd, agentDir, env, settings, clock, log, permit }, { processes });
+    const there = createToolResources({ cwd, agentDir, env, settings, clock, log, permit: user.permit }, { processes });
     const staging = stagingOf(this.#pending, { changes, access, workspace: there.workspace, kept });
     return createBuiltInTools({ ...own, ...there, staging, ...(given ? { processes: given } : {}) });
   }

@@ -6,53 +6,74 @@ import type { Log } from "../base/log.js";
 import { writtenOut } from "../base/written-out.js";
 import { createLiveUI, type ToolUI } from "../extensions/api/custom-tool-ui.js";
 import type { Permit, PermitQuestion } from "../files/workspace.js";
+import type { ApplyAnswer } from "../pending/decide/decision.js";
 import type { Plan } from "../plans/plan.js";
 import type { AgentSessionDeps } from "../session/agent-session-deps.js";
 import type { ApprovalRequest } from "../session/approval.js";
-import type { AnyTool, DialogOptions, Dialogs } from "../tools/tool.js";
+import type { DialogOptions, Dialogs } from "../tools/tool.js";
+import { callLines } from "./access/approval-policy.js";
+import type { CallAnswer, CallQuestion } from "./access/call-approval.js";
 import { type EscalationQuestion, escalationLines, escalationTitle } from "./access/escalation.js";
+import type { ApplyQuestion } from "./review/apply-questions.js";
 
 /** What a front end or a host can do for its user, as far as it can. */
 export type SessionUI = Partial<ToolUI>;
 
-/** Everything that a session asks its user, through one live UI. */
-export interface UserQuestions {
-  readonly permit: Permit;
-  readonly dialogs: Dialogs;
-  readonly approveCall: (request: ApprovalRequest) => Promise<boolean>;
-  /** The same as a choice, in the words of hosts of omp. */
-  readonly chooseCall: (request: ApprovalRequest) => Promise<boolean>;
-  readonly escalate: (question: EscalationQuestion) => Promise<boolean>;
-  readonly confirmApply: NonNullable<AgentSessionDeps["confirm"]>;
-  readonly confirmProtected: NonNullable<AgentSessionDeps["confirmProtected"]>;
+/** How the user is asked. Where a member is absent, the question goes through `ui`, as far as it can. */
+export interface QuestionOptions {
+  /** How the user is asked: by the `ask` tool, by extensions, and where only the user may decide; default: not at all. */
+  ui?: SessionUI;
+  /** Asks the user about what the model wants to apply, instead of a question of `ui`. Undefined: cannot be asked. */
+  confirmApply?: (question: ApplyQuestion, signal: AbortSignal | undefined) => Promise<ApplyAnswer | undefined>;
+  /** Asked where only the user may decide about a file; default: the answer is no. */
+  permit?: Permit;
+  /** Shows the user a call that waits for an answer; default: a yes or no through `ui`. */
+  askCall?: (question: CallQuestion) => Promise<CallAnswer>;
+  /** Shows the user a command that wants to leave the sandbox; only `true` is a yes. Default: through `ui`. */
+  askEscalation?: (question: EscalationQuestion) => Promise<boolean>;
+  /**
+   * Asks the user about a host that a confined command wants to reach: `once`, `session`, `always` or `no`; silence is no.
+   * Default: commands reach no host that `bash.hosts` does not list.
+   */
+  askHost?: (host: string, signal: AbortSignal) => Promise<"once" | "session" | "always" | "no">;
 }
 
-/** Undefined where no user can be asked. */
+/** Everything that a session asks its user. What is absent cannot be asked. */
+export interface UserQuestions extends Omit<QuestionOptions, "ui" | "confirmApply"> {
+  readonly dialogs?: Dialogs;
+  /** Whether one call may run, of a host that can only say yes or no. */
+  readonly confirmCall?: (request: ApprovalRequest) => Promise<boolean>;
+  /** The same as a choice, in the words of hosts of omp. */
+  readonly chooseCall?: (request: ApprovalRequest) => Promise<boolean>;
+  readonly confirmApply?: AgentSessionDeps["confirm"];
+  readonly confirmProtected?: AgentSessionDeps["confirmProtected"];
+}
+
+/** `signal` is that of the session's work: stopping it also cancels a question about a file. */
 export function createUserQuestions(
-  ui: SessionUI | undefined,
-  deps: {
-    readonly clock: Clock;
-    readonly log: Log;
-    /** Of the session's work: stopping it also cancels a question about a file. */
-    signal(): AbortSignal | undefined;
-  },
-): UserQuestions | undefined {
-  if (!ui) return undefined;
+  { ui: given, permit, askCall, askEscalation, askHost, confirmApply }: QuestionOptions,
+  deps: { readonly clock: Clock; readonly log: Log; signal(): AbortSignal | undefined },
+): UserQuestions {
   const live = createLiveUI(deps);
-  live.set(ui, true);
+  live.set(given, true);
+  const ui = given && live.ui;
   return {
-    permit: permitBy(live.ui, deps.signal),
-    dialogs: dialogsOf(live.ui),
-    approveCall: callApprovalBy(live.ui),
-    chooseCall: callChoiceBy(live.ui),
-    escalate: escalationBy(live.ui),
-    confirmApply: applyConfirmationBy(live.ui),
-    confirmProtected: protectedConfirmationBy(live.ui),
+    permit: permit ?? (ui && permitBy(ui, deps.signal)),
+    dialogs: ui && dialogsOf(ui),
+    askCall,
+    confirmCall: ui && callApprovalBy(ui),
+    chooseCall: ui && callChoiceBy(ui),
+    askEscalation: askEscalation ?? (ui && escalationBy(ui)),
+    askHost,
+    confirmApply: confirmApply
+      ? ({ action: { id, revision } }, signal) => confirmApply({ id, revision }, signal)
+      : ui && applyConfirmationBy(ui),
+    confirmProtected: ui && protectedConfirmationBy(ui),
   };
 }
 
 /** For the tools that ask the user on behalf of the model. */
-export function dialogsOf(ui: ToolUI): Dialogs {
+function dialogsOf(ui: ToolUI): Dialogs {
   return {
     select: (title, options, extra) => ui.select(title, options, asExtra(extra)),
     input: (title, placeholder, extra) => ui.input(title, placeholder, asExtra(extra)),
@@ -63,7 +84,6 @@ function asExtra({ timeoutMs, ...extra }: DialogOptions = {}) {
   return { ...extra, timeout: timeoutMs };
 }
 
-/** Whether one call may run. */
 export function callApprovalBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean> {
   return ({ tool, args, signal }) =>
     ui.confirm(`Run ${writtenOut(tool.name)}?`, cut(callLines(tool, args).join("\n")), { signal });
@@ -77,24 +97,9 @@ function callChoiceBy(ui: ToolUI): (request: ApprovalRequest) => Promise<boolean
 }
 
 /** Whether one command may run outside the sandbox. */
-export function escalationBy(ui: ToolUI): (question: EscalationQuestion) => Promise<boolean> {
+function escalationBy(ui: ToolUI): (question: EscalationQuestion) => Promise<boolean> {
   return (question) =>
     ui.confirm(escalationTitle, cut(escalationLines(question).join("\n")), { signal: question.signal });
-}
-
-/** The whole call for a user who decides about it. */
-export function callLines(tool: AnyTool, args: Record<string, unknown>): string[] {
-  return tool.approvalDetails?.(args)?.map(writtenOut) ?? argumentLines(args);
-}
-
-/** One argument per line; a text of several lines is indented, so that it cannot look like another argument. */
-function argumentLines(args: Record<string, unknown>): string[] {
-  return Object.entries(args).flatMap(([name, value]) => {
-    const lines = (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).split("\n").map(writtenOut);
-    return lines.length === 1
-      ? [`${writtenOut(name)}: ${lines[0]}`]
-      : [`${writtenOut(name)}:`, ...lines.map((line) => `  | ${line}`)];
-  });
 }
 
 const reasons: Record<PermitQuestion["reason"], string> = {
@@ -113,7 +118,7 @@ export function permitBy(ui: ToolUI, signal: () => AbortSignal | undefined): Per
 }
 
 /** Whether an apply may change what decides about programs. Every path is shown. */
-export function protectedConfirmationBy(ui: ToolUI): NonNullable<AgentSessionDeps["confirmProtected"]> {
+function protectedConfirmationBy(ui: ToolUI): NonNullable<AgentSessionDeps["confirmProtected"]> {
   return async ({ label, files }, signal) => {
     const what = files.length === 1 ? "a protected path" : `${files.length} protected paths`;
     const lines = [`Part of: ${writtenOut(label)}`, ...files.map(writtenOut), reasons.protected];

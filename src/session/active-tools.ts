@@ -15,7 +15,6 @@ export class ActiveTools {
   #hidden: readonly AnyTool[];
   #active: readonly AnyTool[];
   #lent: readonly AnyTool[] = [];
-  /** As the session was made. */
   readonly #first: readonly AnyTool[];
 
   constructor(tools: readonly AnyTool[]) {

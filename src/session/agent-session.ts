@@ -27,7 +27,6 @@ import { executeProgram } from "./bash/execute-program.js";
 import type { ProgramOutcome, ProgramRequest } from "./bash/program.js";
 import { forceTool } from "./models/force-tool.js";
 import type { CycledModel } from "./models/model-control.js";
-import { type PromptOptions, prompt } from "./prompt.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
 import { runTool, type ToolRun, type ToolRunRequest } from "./run-tool.js";
 import type { ExtensionReport } from "./session-extensions.js";
@@ -35,6 +34,7 @@ import { type CustomMessageInput, plainText, textAndImages } from "./session-mes
 import * as operations from "./session-operations.js";
 import { SessionView } from "./session-view.js";
 import { abortSession, beginShutdown, cancelWaits, disposeSession, waitForIdle } from "./stop-session.js";
+import { type PromptOptions, submitPrompt } from "./submit-prompt.js";
 
 export type { AgentSessionDeps, CustomMessageInput, PromptOptions, SendCustomOptions, ToolRun, ToolRunRequest };
 
@@ -45,7 +45,7 @@ export class AgentSession extends SessionView {
 
   /** Resolves when the session is idle again, or at once when the message was queued. */
   prompt(text: string, options: PromptOptions = {}): Promise<void> {
-    return prompt(this.internals, text, options);
+    return submitPrompt(this.internals, text, options);
   }
 
   /** Waits for the next model call; without a run for the next prompt, unless it may start one. */

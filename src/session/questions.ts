@@ -5,7 +5,6 @@ import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 
 export interface QuestionsDeps {
-  /** The session is ending. */
   isEnding(): boolean;
 }
 

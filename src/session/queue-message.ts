@@ -3,10 +3,10 @@
 
 import { GalleyError } from "../base/errors.js";
 import type { ImageContent } from "../protocol/content.js";
-import { prompt, startPrompt } from "./prompt.js";
 import { expandTemplate } from "./prompt-additions.js";
 import type { SessionInternals } from "./session-internals.js";
 import { type CustomMessageInput, customMessage, entryOf, userMessage } from "./session-messages.js";
+import { startPrompt, submitPrompt } from "./submit-prompt.js";
 
 export interface QueueOptions {
   /** Without a run, start one. */
@@ -28,7 +28,7 @@ async function queue(
   text: string,
   { startIfIdle, as, ...options }: Queued & { as: "steer" | "followUp" },
 ): Promise<void> {
-  if (startIfIdle) return prompt(session, text, { ...options, streamingBehavior: as });
+  if (startIfIdle) return submitPrompt(session, text, { ...options, streamingBehavior: as });
   refuseCommand(session, text);
   const named = expandTemplate(session, text);
   const said = typeof named === "string" ? named : await named;

@@ -34,7 +34,6 @@ export type RequestedChange =
   | { readonly kind: "switch"; readonly reason: SwitchReason; readonly targetSessionFile?: string }
   | { readonly kind: "branch"; readonly entryId: string };
 
-/** What has happened to it. */
 export type RecordChange =
   | { readonly kind: "switch"; readonly reason: SwitchReason; readonly previousSessionFile: string | undefined }
   | { readonly kind: "branch"; readonly previousSessionFile: string | undefined }
@@ -53,7 +52,6 @@ export interface ExtensionSummary {
   readonly hasUntrusted: boolean;
 }
 
-/** A key of an extension. */
 export interface ExtensionShortcut {
   readonly key: string;
   readonly description?: string;

@@ -133,7 +133,6 @@ export class SessionView {
     return this.internals.budget.change(change, this.model);
   }
 
-  /** What a page of the session is made from. */
   get exportSource(): PageSource {
     const { header, tree, blobs } = this.sessionManager;
     const { systemPrompt, tools } = this;
@@ -299,7 +298,6 @@ export class SessionView {
     return this.toolChoiceQueue.peekInvoker();
   }
 
-  /** What an agent is, at one moment. */
   get state(): AgentState {
     const { systemPrompt, model, thinkingLevel, tools, messages, isStreaming } = this;
     return { systemPrompt, model, thinkingLevel, tools, messages, isStreaming };

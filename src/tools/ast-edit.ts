@@ -31,12 +31,7 @@ const parameters = {
         required: ["pat", "out"],
       },
     },
-    paths: {
-      type: "array",
-      maxItems: 200,
-      items: { type: "string" },
-      description: "Files, directories or globs",
-    },
+    paths: { type: "array", maxItems: 200, items: { type: "string" }, description: "Files, directories or globs" },
     glob: { type: "string", description: "Filter below paths" },
     lang: { type: "string", description: "For unusual file endings" },
     sel: { type: "string", description: "Node kind to match within pat" },

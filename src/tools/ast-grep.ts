@@ -18,12 +18,7 @@ import { type AgentTool, textResult, toolFailure } from "./tool.js";
 const parameters = {
   type: "object",
   properties: {
-    pat: {
-      type: "array",
-      maxItems: 100,
-      items: { type: "string" },
-      description: "Patterns, e.g. foo($A, $$$REST)",
-    },
+    pat: { type: "array", maxItems: 100, items: { type: "string" }, description: "Patterns, e.g. foo($A, $$$REST)" },
     lang: { type: "string", description: "For unusual file endings" },
     path: { type: "string", description: "File, directory or glob" },
     glob: { type: "string", description: "Filter below path" },

@@ -18,7 +18,6 @@ export interface CommandWish {
   readonly isUnsandboxed?: boolean | undefined;
 }
 
-/** How it is to be started. */
 export interface StartOptions {
   readonly box?: Box;
   readonly env?: Readonly<Record<string, string>>;
@@ -31,7 +30,6 @@ export type StartCommand<End> = (options: StartOptions) => Promise<End>;
 /** How it ended, as far as the notes depend on it. */
 export interface CommandEnd {
   readonly exitCode: number;
-  /** What it printed, or the end of it. */
   readonly printed: string;
   readonly report?: BoxReport | undefined;
 }

@@ -36,7 +36,6 @@ export interface BuiltInToolDeps {
   readonly isPersistent: boolean;
   /** Asks the user; without it there is no `ask` tool. */
   readonly dialogs?: Dialogs | undefined;
-  /** Masks the output of commands. */
   readonly maskOutput?: BashDeps["maskOutput"];
   /** How commands are confined and staged; default: not at all. */
   readonly confinement?: Confinement | undefined;

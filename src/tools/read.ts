@@ -54,7 +54,7 @@ export function createRead(workspace: Workspace, options: ReadOptions = {}): Age
     async execute(_toolCallId, { path, sel }, signal) {
       if (/^https?:\/\//i.test(path)) throw toolFailure("Reading URLs is not available in this version.");
       const selection = parseSelection(sel, defaultLimit);
-      const artifact = artifactId(path);
+      const artifact = /^artifact:\/\/(.*)$/i.exec(path.trim())?.[1];
       if (artifact !== undefined) return showText(await readArtifact(artifacts, artifact), selection);
       const target = await resolveOrSuggest(workspace, path);
       if (target.kind === "directory") return readDirectory(workspace, target, { clock, signal });
@@ -80,10 +80,6 @@ function showText(file: FileBytes, selection: LineSelection): ToolResult {
   const clean = stripEscapes(text);
   if (clean !== text) remarks.push("Terminal escape sequences were removed");
   return result(clean + notice(remarks), truncation ? { truncation } : {});
-}
-
-function artifactId(path: string): string | undefined {
-  return /^artifact:\/\/(.*)$/i.exec(path.trim())?.[1];
 }
 
 async function readArtifact(artifacts: ArtifactSource | undefined, id: string): Promise<FileBytes> {

@@ -12,10 +12,7 @@ import { type AgentTool, textResult, toolFailure } from "./tool.js";
 
 const parameters = {
   type: "object",
-  properties: {
-    path: { type: "string" },
-    content: { type: "string" },
-  },
+  properties: { path: { type: "string" }, content: { type: "string" } },
   required: ["path", "content"],
 } as const;
 

@@ -164,11 +164,7 @@ export class Screen extends TUI {
       return { blocks: [{ key: this, lines: [line], isFinal: false }], columns, rows };
     }
     const blocks = this.chat.map(
-      (block): PaintedBlock => ({
-        key: block,
-        lines: this.#linesOf(block, columns),
-        isFinal: block.isFinal,
-      }),
+      (block): PaintedBlock => ({ key: block, lines: this.#linesOf(block, columns), isFinal: block.isFinal }),
     );
     // Never higher than the screen: what scrolls out cannot be taken back.
     const bottom = this.#linesOf(this.bottom, columns).slice(-rows);

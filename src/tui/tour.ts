@@ -16,10 +16,7 @@ interface TourStep {
 }
 
 const steps: readonly TourStep[] = [
-  {
-    say: "This is a scratch project. Type:  rename total to sum in src",
-    isDone: ({ pending }) => pending > 0,
-  },
+  { say: "This is a scratch project. Type:  rename total to sum in src", isDone: ({ pending }) => pending > 0 },
   {
     say: "Nothing is written yet: the change is a preview. Press Ctrl-R to read it.",
     isDone: ({ hasReviewed }) => hasReviewed,
@@ -36,10 +33,7 @@ const steps: readonly TourStep[] = [
     say: "Now take the change back: press u. (In the conversation /undo does the same.)",
     isDone: ({ pending, undone }) => pending > 0 || undone > 0,
   },
-  {
-    say: "An undo is a preview too. Read it, and press Y to apply it.",
-    isDone: ({ undone }) => undone > 0,
-  },
+  { say: "An undo is a preview too. Read it, and press Y to apply it.", isDone: ({ undone }) => undone > 0 },
 ];
 
 export const tourEnd =

@@ -39,12 +39,7 @@ export async function runPendingCommand(verb: PendingVerb, words: readonly strin
   ignoreBrokenPipe(log);
   const request = parsePendingWords(verb, words);
   const cwd = realpathSync(process.cwd());
-  const location: PendingLocation = {
-    cwd,
-    agentDir: agentDirectory(process.env),
-    sessionDir: request.sessionDir,
-    log,
-  };
+  const location: PendingLocation = { cwd, agentDir: agentDirectory(process.env), sessionDir: request.sessionDir, log };
   const release = keepAlive();
   reportUncaught(log);
   try {

@@ -80,7 +80,6 @@ async function showChange(location: PendingLocation, { flags }: PendingWords, ta
   return "done";
 }
 
-/** What the diff of a change does not have. */
 function lostText(files: Change["files"]): string {
   const lost = files.filter(({ diff, isGitData }) => diff === undefined && !isGitData).map(({ path }) => path);
   if (lost.length === 0) return "";

@@ -8,7 +8,6 @@ import { amountText, secondsText } from "./figures.js";
 
 export interface ProgressOptions {
   readonly stderr: Pick<NodeJS.WriteStream, "write" | "columns">;
-  /** The line may be drawn. */
   readonly hasLine: boolean;
   readonly isVerbose: boolean;
   readonly isQuiet: boolean;

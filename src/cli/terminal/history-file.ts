@@ -10,7 +10,6 @@ import type { PromptHistoryFile } from "../../tui/editor/input-access.js";
 export const maxKept = 500;
 const maxTextLength = 100_000;
 
-/** One file for each project, by its root. */
 export function historyFile(agentDir: string, root: string): string {
   return join(agentDir, "history", `${sha256Of(Buffer.from(root)).slice(0, 16)}.jsonl`);
 }

@@ -82,10 +82,5 @@ export function findTextSources(
 /** Those of the user, and those of the project that may be used. */
 export function usableSources(sources: TextSources, mayUse: (source: TextSource) => boolean): TextSources {
   const usable = (kind: TextKind) => sources[kind].filter((source) => source.level === "user" || mayUse(source));
-  return {
-    templates: usable("templates"),
-    skills: usable("skills"),
-    rules: usable("rules"),
-    system: usable("system"),
-  };
+  return { templates: usable("templates"), skills: usable("skills"), rules: usable("rules"), system: usable("system") };
 }

@@ -12,7 +12,6 @@ import type { TextSource } from "./text-sources.js";
 export const maxTextBytes = 128 * 1024;
 
 export interface TextFile extends TextSource {
-  /** As it is in the file. */
   readonly text: string;
 }
 

@@ -66,10 +66,7 @@ function removeHosts(mine: readonly string[], wanted: readonly string[]) {
     const entry = parseHostEntry(host);
     return isHostEntry(entry) && isCovered(entry, wide);
   };
-  return {
-    kept: Object.freeze(wanted.filter(isAllowed)),
-    added: wanted.filter((host) => !isAllowed(host)),
-  };
+  return { kept: Object.freeze(wanted.filter(isAllowed)), added: wanted.filter((host) => !isAllowed(host)) };
 }
 
 function refusal({ projectMay, stricter }: Setting<unknown>, wanted: unknown): string {

@@ -79,7 +79,6 @@ function checkItems(of: Item, list: readonly unknown[]): Checked {
   return first === undefined ? { ok: true, value } : { ok: false, expected: first.expected, wrong, rest: value };
 }
 
-/** Undefined where the item fits. */
 function expectedItem(of: Item, value: unknown): string | undefined {
   if (of === "path")
     return isText(value) && /^(?:\/|~(?:\/|$))/.test(value) ? undefined : "an absolute path, or one below ~/";
@@ -87,7 +86,6 @@ function expectedItem(of: Item, value: unknown): string | undefined {
   return isHostEntry(entry) ? undefined : entry.expected;
 }
 
-/** One member of a record setting. */
 export function checkMember(kind: Kind & { type: "record" }, name: string, value: unknown): Checked {
   if (!isText(name)) return { ok: false, expected: "a name of one line, not empty" };
   const copy = copyIfValid({ type: kind.of }, value);

@@ -85,7 +85,6 @@ const absent: { readonly [Method in Exclude<keyof ToolUI, "theme">]: () => unkno
   setToolsExpanded: nothing,
 };
 
-/** The names of all members. */
 export const uiMembers: readonly string[] = [...Object.keys(absent), "theme"];
 
 /** The index of a dialog's options among its arguments. */

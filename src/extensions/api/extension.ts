@@ -63,7 +63,6 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   setModel(model: { readonly provider: string; readonly id: string }): Promise<boolean>;
   getThinkingLevel(): ThinkingLevel | undefined;
   setThinkingLevel(level: ThinkingLevel | undefined): void;
-  /** Between extensions. */
   readonly events: {
     on(channel: string, handler: (data: unknown) => void): () => void;
     emit(channel: string, data?: unknown): void;

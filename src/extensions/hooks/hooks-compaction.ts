@@ -15,10 +15,6 @@ export function compactionExtensions(
     beforeCompact: (plan) => runner.emit({ type: "session_before_compact", ...plan }),
     compacting: (messages) => runner.emit({ type: "session.compacting", sessionId: sessionId(), messages }),
     compacted: (compactionEntry) =>
-      runner.emit({
-        type: "session_compact",
-        compactionEntry,
-        fromExtension: compactionEntry.fromExtension === true,
-      }),
+      runner.emit({ type: "session_compact", compactionEntry, fromExtension: compactionEntry.fromExtension === true }),
   };
 }

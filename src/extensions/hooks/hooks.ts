@@ -58,7 +58,6 @@ export interface HookEvents {
     readonly prompt: string;
     readonly images?: readonly ImageContent[];
     readonly systemPrompt: string;
-    /** What the prompt was made of. */
     readonly systemPromptOptions: SystemPromptOptions;
   };
   context: { readonly messages: AgentMessage[] };

@@ -12,7 +12,6 @@ import type { FileBody, LoadMemory } from "./load-memory.js";
 /** What jiti does for us. */
 export interface Transformer {
   transform(source: string, filename: string, isAsync: boolean): string;
-  /** Undefined for what is not there. */
   resolve(specifier: string, from: string, isAsync: boolean): string | undefined;
   /** A file of another package, as Node would load it. */
   importPackage(path: string): Promise<unknown>;
@@ -224,7 +223,6 @@ export class ModuleGraph {
   }
 }
 
-/** Does `one` wait for `other`, directly or not? */
 function waits(one: LoadedModule, other: LoadedModule): boolean {
   return one === other || [...one.waitsFor].some((next) => waits(next, other));
 }

@@ -168,7 +168,6 @@ function recalled({ realPath, needsTrust }: ModuleCandidate, { memory, coverage 
   });
 }
 
-/** What is made of one module. */
 export interface ModuleWork<Made> {
   readonly virtual: VirtualModules;
   readonly kind: "tool" | "extension" | "command";

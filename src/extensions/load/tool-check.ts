@@ -19,7 +19,6 @@ export interface ToolReport {
   readonly isDeferrable: boolean;
   /** `varies`: it depends on the arguments. */
   readonly approval: ApprovalTier | "varies";
-  /** Which of the optional hooks it has. */
   readonly hooks: readonly string[];
 }
 

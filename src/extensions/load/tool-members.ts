@@ -47,10 +47,7 @@ export function unknownMembers(tool: object): { name: string; sentence: string }
     .filter((name) => !names.includes(name))
     .map((name) => ({ name, meant: suggestion(name, names) }))
     .filter(({ meant }) => isPlain || meant !== "")
-    .map(({ name, meant }) => ({
-      name,
-      sentence: `tool "${nameOf(tool)}" has an unknown member "${name}"${meant}`,
-    }));
+    .map(({ name, meant }) => ({ name, sentence: `tool "${nameOf(tool)}" has an unknown member "${name}"${meant}` }));
 }
 
 function nameOf(tool: object): string {

@@ -69,10 +69,7 @@ export async function digestFiles(
   const read = (realPath: string, isScript: boolean) => {
     const known = files.get(realPath);
     if (known) return known;
-    const { bytes, ...file } = digestFile(realPath, {
-      isScript,
-      maxBytes: Math.min(maxFileBytes, leftBytes),
-    });
+    const { bytes, ...file } = digestFile(realPath, { isScript, maxBytes: Math.min(maxFileBytes, leftBytes) });
     leftBytes -= bytes;
     sinceBreakBytes += bytes;
     files.set(realPath, file);

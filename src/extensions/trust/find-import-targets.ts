@@ -65,7 +65,6 @@ function isWithinDepth(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).every((member) => isWithinDepth(member, depth - 1));
 }
 
-/** The manifest that governs a directory: the nearest one at or above it. */
 export function nearestManifest(directory: string, read: ReadManifest): PackageManifest | undefined {
   for (const place of upward(directory)) {
     const found = read(join(place, "package.json"));
@@ -209,7 +208,6 @@ function stringsIn(value: unknown, depth = 0): string[] {
     .slice(0, maxTargets);
 }
 
-/** The directory and all above it. */
 function upward(directory: string): string[] {
   const places = [directory];
   for (let place = directory; place !== dirname(place); ) {

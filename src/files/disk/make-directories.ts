@@ -10,7 +10,7 @@ export function makeDirectories(path: string, mode?: number): string | undefined
   if (isDirectory(path)) return undefined;
   const parent = dirname(path);
   // An existing path is not made. If it is not a directory, making the next level fails with ENOTDIR.
-  const first = isThere(parent) ? undefined : makeDirectories(parent, mode);
+  const first = statSync(parent, { throwIfNoEntry: false }) !== undefined ? undefined : makeDirectories(parent, mode);
   try {
     mkdirSync(path, mode);
   } catch (error) {
@@ -22,8 +22,4 @@ export function makeDirectories(path: string, mode?: number): string | undefined
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

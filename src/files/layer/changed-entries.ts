@@ -17,7 +17,6 @@ export interface ChangedEntries {
 export interface LayerReader {
   /** Where a path can be read while the view is held. */
   placeOf(path: string): string;
-  /** `path` is a directory in the layer. */
   changedIn(path: string): ChangedEntries;
   /** Of the names that were in a directory before, and of which the layer says nothing: those that the view lacks. */
   missingIn(path: string, names: readonly string[]): readonly string[];

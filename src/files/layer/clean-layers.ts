@@ -92,10 +92,9 @@ function findLayers(places: LayerPlaces): FoundLayer[] {
     .filter(isOwnDirectory)
     .flatMap(rootsIn)
     .flatMap(below)
-    .map((path) => ({ path, root: rootOf(path), sessionId: basename(path) }));
+    .map((path) => ({ path, root: quietly(() => readlinkSync(join(path, "lower"))), sessionId: basename(path) }));
 }
 
-/** A directory for each root that has layers. */
 function rootsIn(base: string): string[] {
   return below(base).filter((path) => /^[0-9a-f]{32}$/.test(basename(path)));
 }
@@ -109,10 +108,6 @@ function isOwnDirectory(path: string): boolean {
 function below(directory: string): string[] {
   const names = quietly(() => namesIn(directory).names) ?? [];
   return names.map((name) => join(directory, name)).filter((path) => entryAt(path)?.kind === "directory");
-}
-
-function rootOf(path: string): string | undefined {
-  return quietly(() => readlinkSync(join(path, "lower")));
 }
 
 function quietly<T>(look: () => T): T | undefined {

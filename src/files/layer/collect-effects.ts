@@ -82,7 +82,6 @@ function collectDirectory(
   return { remains: true, isPlanned: isPlanned || hasPlanned, holdsKept };
 }
 
-/** Whether there is an effect. */
 function emit({ name }: ChangedNode, compared: Compared, options: CollectOptions): boolean {
   if (compared.result === "left out") options.onLeftOut(name, compared.why);
   if (compared.result !== "effect") return false;

@@ -68,7 +68,7 @@ export function fillLayer({ layer, staged, kept, directoryMode, marker }: Fillin
     moveKept(source, inLayer(layer, path));
     return true;
   });
-  for (const { path, state } of [...staged].sort(byPath)) {
+  for (const { path, state } of [...staged].sort((one, other) => (one.path < other.path ? -1 : 1))) {
     if (!state || !hasDirectory(dirname(path))) continue;
     const target = inLayer(layer, path);
     if (state.type === "directory") {
@@ -160,8 +160,4 @@ function moveKept(source: string, target: string): void {
     return; // its directory is gone: it is not kept any more
   }
   if (isLocked) chmodSync(target, found.mode);
-}
-
-function byPath(one: { path: string }, other: { path: string }): number {
-  return one.path < other.path ? -1 : 1;
 }

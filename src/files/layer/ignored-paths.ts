@@ -18,7 +18,6 @@ export interface AskedPath {
 }
 
 export interface IgnoredPaths {
-  /** The names that are ignored. */
   ask(paths: readonly AskedPath[]): Promise<ReadonlySet<string>>;
 }
 

@@ -28,7 +28,6 @@ export interface Entry {
   readonly mark: string;
 }
 
-/** Undefined where there is nothing. */
 export function entryAt(path: string | Buffer): Entry | undefined {
   const stat = statAt(path);
   if (!stat) return undefined;

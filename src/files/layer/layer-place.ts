@@ -47,13 +47,7 @@ export function layerAt(base: string, root: string, sessionId: string): Layer {
 }
 
 export function layerIn(directory: string, root: string): Layer {
-  return {
-    root,
-    directory,
-    up: join(directory, "up"),
-    old: join(directory, "old"),
-    work: join(directory, "work"),
-  };
+  return { root, directory, up: join(directory, "up"), old: join(directory, "old"), work: join(directory, "work") };
 }
 
 /** Session ids come from files, too. */

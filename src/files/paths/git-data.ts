@@ -28,7 +28,6 @@ function isData(below: readonly string[]): boolean {
   return dataDirectories.has(first) || (rest.length === 0 && dataFiles.test(first));
 }
 
-/** Whether a path is in some `.git`. */
 export function isInGit(path: string): boolean {
   return path.split("/").includes(".git");
 }

@@ -27,7 +27,7 @@ export function secretTest(patterns: readonly string[], home: string): (path: st
 function compile(pattern: string, home: string) {
   const isPath = pattern.includes("/");
   const rooted = pattern.startsWith("~/") ? home + pattern.slice(1) : pattern;
-  const tokens = tokensOf(isPath && !rooted.startsWith("/") ? `**/${rooted}` : rooted);
+  const tokens = foldPath(isPath && !rooted.startsWith("/") ? `**/${rooted}` : rooted).match(/\*{2,}|./gsu) ?? [];
   const first = tokens.findIndex(isWildcard);
   return {
     isPath,
@@ -39,10 +39,6 @@ function compile(pattern: string, home: string) {
 
 function isWildcard(token: string): boolean {
   return token === "?" || token.startsWith("*");
-}
-
-function tokensOf(pattern: string): string[] {
-  return foldPath(pattern).match(/\*{2,}|./gsu) ?? [];
 }
 
 function matches(tokens: readonly string[], text: string): boolean {

@@ -23,7 +23,6 @@ export function steadyDirectory(path: string, unsteady: ReadonlySet<string>): st
   return directory;
 }
 
-/** Whether a path is below one of these. */
 export function belowTest(paths: ReadonlySet<string>): (path: string) => boolean {
   if (paths.size === 0) return () => false;
   return (path) => {

@@ -24,7 +24,6 @@ export interface PreparedOp extends StoredOp {
   readonly isProtected?: boolean;
 }
 
-/** An op and what is at its path. */
 export interface Target {
   readonly op: PlainOp;
   readonly index: number;

@@ -28,7 +28,6 @@ export function jsonCopy(details: unknown): unknown {
   }
 }
 
-/** The files that an action depends on. */
 export function seenFiles(work: ActionWork): readonly SeenFile[] | undefined {
   return work.kind === "plan" ? work.plan.changes : work.files;
 }

@@ -134,7 +134,6 @@ export class PendingActionStore {
     return this.list().find(({ action }) => action.status !== "applying");
   }
 
-  /** How an action that is gone ended. */
   endOf(id: string): Ending["outcome"] | undefined {
     return this.#ended.get(id);
   }

@@ -47,7 +47,6 @@ export function actionsBelow(
     .sort((a, b) => numberOf(a.stored) - numberOf(b.stored));
 }
 
-/** The shown paths of an action's files. */
 export function shownPaths(stored: StoredAction, paths: Iterable<string>): string[] {
   return [...paths].flatMap((path) => changeAt(stored, path)?.stamp.path ?? []);
 }

@@ -10,7 +10,6 @@ import { compareChange } from "./compare-change.js";
 import { contextLines, type HunkBlocks, hunkBlocks, type Lines, lineText, rangeStart } from "./file-diff.js";
 import { usualFileMode } from "./git-headers.js";
 
-/** One file of what is shown. */
 export interface ShownFile {
   readonly path: string;
   readonly kind: FileChangeKind;

@@ -85,7 +85,6 @@ export function hunksOf(file: Omit<ChangedFile, "displayPath">): Hunk[] {
   }));
 }
 
-/** The lines of both sides, and the blocks of each hunk. */
 export interface HunkBlocks extends Sides {
   readonly hunks: readonly (readonly Block[])[];
 }

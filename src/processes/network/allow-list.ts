@@ -18,7 +18,6 @@ const expectedHost = "a host: a name, *.suffix or an address, with :port or with
 const expectedPort = "a port behind a host on this machine or its network, such as localhost:5432";
 const expectedUsable = "the address of one machine";
 
-/** The entry, or what was expected instead. */
 export function parseHostEntry(text: string): HostEntry | { readonly expected: string } {
   const [, star, hostText = "", portText] = /^(\*\.)?(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(text) ?? [];
   const isSuffix = star !== undefined;

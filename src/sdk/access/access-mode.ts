@@ -8,7 +8,6 @@ import { type ApprovalMode, approvalModes } from "./approval-policy.js";
 
 export type { AccessMode };
 
-/** What a mode is short for. */
 export interface Access {
   readonly sandbox: "off" | "workspace" | "read-only";
   readonly staging: "off" | "auto" | "all";

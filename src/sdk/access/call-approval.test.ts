@@ -37,13 +37,15 @@ function rig(
     ...{ access, sandbox, settings, allowExec: options.allowExec ?? false, root: "/shop", cwd: "/shop" },
     log: { ...silentLog, warn: (text) => void warned.push(text) },
     mask: (text) => text.replaceAll("hush-0123", "[secret:shop]"),
-    escalate: options.escalate,
-    ask: options.isAlone
-      ? undefined
-      : async ({ lines, isConfined }) => {
-          asked.push(`${lines.join()}${isConfined ? " (confined)" : ""}`);
-          return options.answers?.shift() ?? { kind: "no" };
-        },
+    user: {
+      askEscalation: options.escalate,
+      askCall: options.isAlone
+        ? undefined
+        : async ({ lines, isConfined }) => {
+            asked.push(`${lines.join()}${isConfined ? " (confined)" : ""}`);
+            return options.answers?.shift() ?? { kind: "no" };
+          },
+    },
     allowForGood: async (line) => void saved.push(line),
   });
   const call = async (tier: ApprovalTier, args: object = { command: "ls" }, more: object = {}) => {

@@ -8,9 +8,8 @@ import type { Settings } from "../../config/settings/settings.js";
 import { type ApprovalPolicy, type ApprovalRequest, approveAll } from "../../session/approval.js";
 import type { ApprovalTier } from "../../tools/tool.js";
 import { noStageText, type Placement, type SessionSandbox } from "../sandbox/session-sandbox.js";
-import { callLines } from "../session-ui.js";
 import type { SessionAccess } from "./access-mode.js";
-import { allowLine, isAsked, kindOf, refusedByUser } from "./approval-policy.js";
+import { allowLine, callLines, isAsked, kindOf, refusedByUser } from "./approval-policy.js";
 import {
   type EscalationQuestion,
   escalationOf,
@@ -47,18 +46,19 @@ export interface CallApprovalDeps {
   readonly log: Log;
   /** Of everything that is shown of a call. */
   readonly mask: TextMask["mask"];
-  /** Of a front end that can show the whole question. */
-  ask?: ((question: CallQuestion) => Promise<CallAnswer>) | undefined;
-  /** Of a host that can only say yes or no; absent where no user can be asked. */
-  confirm?: ((request: ApprovalRequest) => Promise<boolean>) | undefined;
-  /** Whether a command may run outside the sandbox; absent where no user can be asked. */
-  escalate?: ((question: EscalationQuestion) => Promise<boolean>) | undefined;
+  readonly user: {
+    /** Of a front end that can show the whole question. */
+    readonly askCall?: ((question: CallQuestion) => Promise<CallAnswer>) | undefined;
+    /** Of a host that can only say yes or no. */
+    readonly confirmCall?: ((request: ApprovalRequest) => Promise<boolean>) | undefined;
+    readonly askEscalation?: ((question: EscalationQuestion) => Promise<boolean>) | undefined;
+  };
   /** Adds a line to `approval.allow` in the user's file. */
   allowForGood(line: string): Promise<void>;
 }
 
 export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: CallApprovalDeps): ApprovalPolicy {
-  const { access, sandbox, settings } = deps;
+  const { access, sandbox, settings, user } = deps;
   const allowed = new Set<string>();
   return async (request) => {
     const { tool, args, tier } = request;
@@ -69,7 +69,7 @@ export function createCallPolicy(policy: ApprovalPolicy = approveAll, deps: Call
     const isConfined = confines(placement);
     const kind = kindOf(tool, tier, isConfined);
     const bypasses = access.isReviewed && !deps.allowExec && (kind === "unconfined" || placement?.kind === "bypassing");
-    if (bypasses && !deps.ask && !deps.confirm) return { block: bypassRefusal(placement) };
+    if (bypasses && !user.askCall && !user.confirmCall) return { block: bypassRefusal(placement) };
     const refusal = await policy(request);
     if (refusal) return refusal;
     const escalation = escalationOf(request, deps.cwd);
@@ -110,11 +110,11 @@ function bypassRefusal(placement: Placement | undefined): string {
 async function answerEscalation(
   { call }: ApprovalRequest,
   question: EscalationQuestion,
-  { sandbox, escalate, mask }: CallApprovalDeps,
+  { sandbox, user, mask }: CallApprovalDeps,
 ): Promise<{ block: string } | undefined> {
   const { command, reason } = question;
   const shown = { ...question, command: mask(command), reason: mask(reason) };
-  if (!(await isEscalationAllowed(shown, escalate))) return { block: escalationRefusedText };
+  if (!(await isEscalationAllowed(shown, user.askEscalation))) return { block: escalationRefusedText };
   sandbox.allowOutside(call.id);
   return undefined;
 }
@@ -123,14 +123,15 @@ const secretCallText = "Allowed for this session only: the call holds a secret, 
 /** A string is a refusal in other words. */
 async function answerTo(
   request: ApprovalRequest,
-  { ask, confirm, cwd, bypasses, isConfined, mask }: CallApprovalDeps & { bypasses: boolean; isConfined: boolean },
+  { user, cwd, bypasses, isConfined, mask }: CallApprovalDeps & { bypasses: boolean; isConfined: boolean },
 ): Promise<CallAnswer | string> {
   const { call, tool, tier, signal } = request;
+  const { askCall, confirmCall } = user;
   const args = maskDeep(request.args, mask);
   const lines = callLines(tool, args);
-  if (ask) return ask({ toolCallId: call.id, tool: tool.name, tier, isConfined, lines, cwd, signal });
-  if (!confirm) return refusedByUser("no user can be asked here.");
-  if (await confirm({ ...request, args })) return { kind: "once" };
+  if (askCall) return askCall({ toolCallId: call.id, tool: tool.name, tier, isConfined, lines, cwd, signal });
+  if (!confirmCall) return refusedByUser("no user can be asked here.");
+  if (await confirmCall({ ...request, args })) return { kind: "once" };
   return bypasses ? declinedText : { kind: "no" };
 }
 

@@ -40,7 +40,6 @@ export interface Registered {
 
 export interface ModuleCheck {
   readonly modules: readonly Registered[];
-  /** Of custom tools. */
   readonly tools: readonly ToolReport[];
   /** Why something cannot be used. */
   readonly problems: readonly string[];
@@ -91,7 +90,6 @@ async function checkOne(location: ExtensionLocation, candidate: FoundModule, isN
 
 interface OneCheck {
   readonly check: ModuleCheck;
-  /** The tools that it made, as it made them. */
   readonly made: readonly object[];
 }
 

@@ -65,7 +65,6 @@ export interface ExtensionManagerDeps
   readonly givenTools: readonly FoundTool[];
   /** Throws before the session is made. */
   session(): AgentSession;
-  /** What the system prompt is made of. */
   promptParts(): Pick<SystemPromptOptions, "contextFiles" | "skills">;
   readonly allowsTool?: ((name: string) => boolean) | undefined;
   /** `interactive`, `rpc`, `print` or `json`. */

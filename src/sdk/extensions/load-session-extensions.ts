@@ -90,7 +90,6 @@ export interface LoadedSessionExtensions {
   readonly commands: readonly LoadedCommand[];
   readonly extensions: LoadedExtensions | undefined;
   readonly isProjectTrusted: boolean;
-  /** What the project is trusted with. */
   readonly projectCoverage: Coverage | undefined;
   /** For modules that could not be loaded. */
   readonly errors: readonly ModuleLoadError[];
@@ -124,11 +123,7 @@ export async function loadSessionExtensions(
   const isWanted = (module: FoundModule) =>
     !isExtension(module) || !options.disableExtensionDiscovery || module.source.provider === "config";
   const choose = (mayRun: ProjectGrant["mayRun"]) => chooseModules(modules.filter(isWanted), { mayRun, disabled });
-  const loading: LoadDeps = {
-    ...deps,
-    cacheDirectory: join(deps.agentDir, "cache", "tools"),
-    coverage: undefined,
-  };
+  const loading: LoadDeps = { ...deps, cacheDirectory: join(deps.agentDir, "cache", "tools"), coverage: undefined };
 
   // The user's extensions first: they may answer whether the project is trusted.
   const own = choose(() => false);

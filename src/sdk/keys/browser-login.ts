@@ -13,7 +13,6 @@ import { problemOfException } from "../../provider/failures.js";
 import { getJson } from "../../provider/http/http.js";
 
 export interface BrowserLogin {
-  /** To open in a browser. */
   readonly address: string;
   /** The code that the browser brought. Rejects with `timeout` after five minutes. */
   readonly answered: Promise<string>;

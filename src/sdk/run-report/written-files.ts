@@ -6,11 +6,9 @@ import { diffOf } from "../../plans/diff/plan-diff.js";
 import type { PlannedChange } from "../../plans/plan.js";
 import type { FileChangeKind } from "../../protocol/pending.js";
 
-/** A file that is about to be written, or was. */
 export interface FileBefore {
   readonly path: string;
   readonly shownPath: string;
-  /** Null where there was no file. */
   readonly bytes: Uint8Array | null;
 }
 

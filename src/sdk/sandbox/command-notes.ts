@@ -29,17 +29,8 @@ const causes: readonly {
   readonly what: string;
   readonly key: string;
 }[] = [
-  {
-    sign: readOnlySign,
-    only: "read-only",
-    what: "only temporary files can be written",
-    key: "access",
-  },
-  {
-    sign: readOnlySign,
-    what: "only the project can be written",
-    key: "workspace.roots",
-  },
+  { sign: readOnlySign, only: "read-only", what: "only temporary files can be written", key: "access" },
+  { sign: readOnlySign, what: "only the project can be written", key: "workspace.roots" },
   {
     sign: /(?:listen|bind|connect|socket).{0,200}(?:EPERM|Operation not permitted)|EPERM.{0,200}\.(?:sock|pipe)\b/,
     what: "sockets are limited",

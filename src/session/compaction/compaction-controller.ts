@@ -44,11 +44,9 @@ export interface CompactionDeps {
   readonly budget: Pick<Budget, "isUsedUp" | "mayAsk">;
   /** An estimate of what requests carry besides messages: system prompt and tools. */
   overheadTokens(): number;
-  /** Undefined where there are no extensions. */
   extensions?(): CompactionExtensions | undefined;
   /** Appends the `compaction` entry and rebuilds the context. */
   appendCompaction(result: CompactionResult): CompactionEntry;
-  /** Appends a `prune` entry. */
   appendPrune(entryIds: string[]): void;
   /** Appends a `billed_usage` entry: calls that were paid for and led to nothing. */
   appendUsage(usage: UsageByModel): void;
@@ -321,10 +319,7 @@ function skipReason(cut: ReturnType<typeof planCut>, limit: number): string | un
 const tooLargeAgain =
   "the context is too large again after one compaction. Start a new session, or use a model with a larger window.";
 
-const failureTexts = {
-  overflow: "Context overflow recovery failed: ",
-  threshold: "Auto-compaction failed: ",
-};
+const failureTexts = { overflow: "Context overflow recovery failed: ", threshold: "Auto-compaction failed: " };
 
 /** Without the prefix of the command's answer: here another prefix is used. */
 function reasonOf(error: unknown): string {

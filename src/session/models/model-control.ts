@@ -17,7 +17,6 @@ export interface ModelControlDeps {
   readonly usualThinkingLevel?: ThinkingLevel | undefined;
   /** What was named for this start; it wins over the record. */
   readonly named?: { readonly model: boolean; readonly level: boolean } | undefined;
-  /** The record of the moment. */
   record(): SessionRecord;
   sessionId(): string;
   /** Why a model cannot be used although it is available. */
@@ -153,7 +152,6 @@ export class ModelControl {
     this.#store(this.#model ? clampLevel(this.#model, level) : level);
   }
 
-  /** The new level, or null for a model that cannot think. */
   cycleThinkingLevel(): ThinkingLevel | null {
     const next = this.#model ? nextLevel(this.#model, this.#level) : null;
     if (next !== null) this.setThinkingLevel(next);
@@ -266,10 +264,7 @@ export class ModelControl {
     const candidates = [...new Set([...usable, ...(widest ? [widest] : [])])];
     return candidates
       .filter((model) => !this.#deps.problemWith(model))
-      .map((model) => ({
-        model,
-        options: () => this.streamOptions(model, this.levelFor(model)),
-      }));
+      .map((model) => ({ model, options: () => this.streamOptions(model, this.levelFor(model)) }));
   }
 
   #choose(model: ProviderModel): void {

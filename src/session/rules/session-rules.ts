@@ -23,7 +23,6 @@ export class SessionRules {
     this.#deps = deps;
   }
 
-  /** Undefined where there are no rules. */
   get controller(): RulesController | undefined {
     return this.#controller;
   }

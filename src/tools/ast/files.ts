@@ -19,7 +19,6 @@ export interface FilesRequest {
 
 export interface FoundFiles {
   files: SearchFile[];
-  /** The one that was asked for. */
   language: Language | undefined;
   /** The call names one file and nothing else. */
   isSingleFile: boolean;

@@ -55,7 +55,6 @@ function optional(
   return { grammar: names[0], packageName: `@ast-grep/lang-${names[0]}`, names, extensions, stringKinds };
 }
 
-/** The language of a name or alias. */
 export function languageNamed(name: string): Language | undefined {
   const wanted = name.trim().toLowerCase();
   return [...languages, ...absent].find(({ names }) => names.includes(wanted));

@@ -36,7 +36,6 @@ const patienceMs = 250;
 
 let shared: ParserPool | undefined;
 
-/** The parsers of this process. */
 export function sharedParsers(): Parsers {
   shared ??= new ParserPool();
   return shared;

@@ -21,7 +21,6 @@ export interface AstEditOptions {
   ripgrep?: RipgrepDeps | undefined;
 }
 
-/** What a search needs. */
 export interface SearchDeps extends AstEditOptions {
   readonly workspace: Workspace;
 }

@@ -23,7 +23,6 @@ export interface AstEditDetails extends IssueDetails {
 export interface PreviewWords {
   /** The call named one file, so nothing needs to say which. */
   isSingleFile: boolean;
-  /** What became of it. */
   headline: string;
   /** Where the whole diff is, if not everything is shown. */
   artifactId?: string | undefined;

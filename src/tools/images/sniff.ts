@@ -1,6 +1,5 @@
 // The type of a file, from its first bytes and never from its name.
 
-/** The type of an image that models can look at, or undefined. */
 export function imageType(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.subarray(0, 16)).toString("latin1");
   if (text.startsWith("\u0089PNG\r\n\u001a\n")) return "image/png";

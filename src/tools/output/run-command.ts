@@ -42,7 +42,6 @@ export interface CommandOutcome {
   /** Why we ended it, with the sentence for it; absent where it ended by itself. */
   readonly stopped?: { readonly by: "abort" | "timeout" | "output"; readonly sentence: string };
   readonly output: CapturedOutput;
-  /** What its box did. */
   readonly report?: BoxReport | undefined;
 }
 

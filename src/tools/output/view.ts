@@ -15,7 +15,6 @@ export interface OutputPart {
   readonly shownRange: { readonly start: number; readonly end: number };
   /** Lines, or the part of one, are missing because of the bytes they have. */
   readonly isCutByBytes: boolean;
-  /** The line that is not whole, by its number. */
   readonly cutLine?: number;
   readonly isOverwritten: boolean;
 }

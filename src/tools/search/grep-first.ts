@@ -49,7 +49,6 @@ export class FirstMatches {
     return this.#files.at(-1)?.path;
   }
 
-  /** The rest is not searched. */
   stop(): void {
     this.#hasMore = true;
   }

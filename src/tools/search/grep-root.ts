@@ -20,7 +20,6 @@ export interface GrepRoot {
 export interface GrepScan {
   readonly query: GrepQuery;
   readonly first: FirstMatches;
-  /** There is no other root. */
   readonly isOnly: boolean;
   readonly signal: AbortSignal | undefined;
 }

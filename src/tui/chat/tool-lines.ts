@@ -38,7 +38,7 @@ function titleLine(item: ToolItem, look: ChatLook, width: number): string {
   const { state, name, startedAt, endedAt } = item;
   const sign = {
     waiting: theme.fg("muted", "○"),
-    running: theme.fg("accent", spinner(theme.spinnerFrames, now())),
+    running: theme.fg("accent", theme.spinnerFrames[Math.floor(now() / 100) % theme.spinnerFrames.length] ?? "…"),
     done: theme.fg("success", "●"),
     failed: theme.fg("error", "✗"),
   }[state];
@@ -53,10 +53,6 @@ function titleLine(item: ToolItem, look: ChatLook, width: number): string {
   return end === ""
     ? line
     : `${line}${" ".repeat(Math.max(1, width - visibleWidth(line) - visibleWidth(end) - 1))}${end}`;
-}
-
-function spinner(frames: readonly string[], now: number): string {
-  return frames[Math.floor(now / 100) % frames.length] ?? "…";
 }
 
 function outputLines({ name, result, state }: ToolItem, look: ChatLook, width: number): string[] {

@@ -32,7 +32,6 @@ export interface DialogPlace {
   readonly theme: Theme;
   /** Of the terminal. */
   rows(): number;
-  /** Questions behind this one. */
   waiting(): number;
   openView(view: FullView): void;
   closeView(): void;

@@ -9,7 +9,6 @@ export interface Dialog extends Component {
   handleInput(data: string): void;
 }
 
-/** Where questions are shown. */
 export interface QuestionPlace {
   show(dialog: Dialog | undefined): void;
   /** Nothing else is in the editor's place or above the conversation. */
@@ -19,7 +18,6 @@ export interface QuestionPlace {
 }
 
 export interface QuestionOptions<Answer> {
-  /** The answer where none is given. */
   readonly none: Answer;
   readonly signal?: AbortSignal | undefined;
   /** The user asked for it, and knows what comes. */
@@ -49,7 +47,6 @@ export class QuestionQueue {
     this.#now = now;
   }
 
-  /** From then on questions are shown. */
   attach(place: QuestionPlace): void {
     this.#place = place;
     this.advance();

@@ -14,7 +14,6 @@ export interface InputAccess {
   fileNames(signal: AbortSignal): Promise<readonly string[]>;
   /** As a user writes it: relative, absolute or with `~`. Empty where there is none. */
   listDirectory(path: string): Promise<readonly { readonly name: string; readonly isDirectory: boolean }[]>;
-  /** Undefined where the file is no image. */
   readImage(path: string): Promise<ImageContent | undefined>;
   /** The branch of the repository around the working directory. */
   branch(): string | undefined;

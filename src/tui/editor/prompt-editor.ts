@@ -8,7 +8,6 @@ import { PromptHistory } from "./prompt-history.js";
 
 export interface PromptEditorDeps {
   readonly history: { load(): readonly string[]; add(text: string): void };
-  /** Undefined where the file is no image. */
   readImage(path: string): Promise<ImageContent | undefined>;
   /** Returns the mark for the text. */
   attach(name: string, image: ImageContent): string;

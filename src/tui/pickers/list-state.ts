@@ -2,7 +2,6 @@
 
 export interface ListRow<T> {
   readonly value: T;
-  /** What it is called. */
   readonly text: string;
   /** In a column of its own, at the right. */
   readonly detail?: string;

@@ -39,7 +39,7 @@ export interface PromptOptions {
 }
 
 /** Extensions see it first; without any, the prompt has begun when this returns. Resolves when the session is idle. */
-export async function prompt(session: SessionInternals, text: string, options: PromptOptions): Promise<void> {
+export async function submitPrompt(session: SessionInternals, text: string, options: PromptOptions): Promise<void> {
   const { extensions } = session.deps;
   const { images = [], synthetic, source, onAccepted = () => {} } = options;
   const { abortCount } = session;

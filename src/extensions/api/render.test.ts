@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { Markdown } from "../compat/component-library.js";
 import { Box, Container, Spacer, Text } from "../compat/components.js";
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "../compat/terminal-text.js";
@@ -182,7 +183,7 @@ describe("components", () => {
             expect(visibleWidth(drawn)).toBeLessThanOrEqual(Math.max(width, 4));
         expect(visibleWidth(truncateToWidth(text.replaceAll("\n", ""), width))).toBeLessThanOrEqual(width);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { encodeFrame, type Frame, FrameReader, maxNesting, parseRecord } from "./ndjson.js";
 
 function read(...chunks: (string | Uint8Array)[]): Frame[] {
@@ -88,7 +89,7 @@ describe("FrameReader", () => {
           expect(read(...chunks)).toEqual(read(bytes));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { createMarkdown, type RenderMarkdown } from "./render-markdown.js";
 
 let render: RenderMarkdown;
@@ -65,7 +66,7 @@ describe("what it refuses", () => {
         );
         expect(rest).not.toMatch(/[<>"']/);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { isObject } from "../base/json.js";
 import { parsePartialObject } from "./partial-json.js";
 
@@ -53,7 +54,7 @@ describe("parsePartialObject", () => {
         hostile.map((parts) => parts.join("")),
         (text) => isObject(parsePartialObject(text)),
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

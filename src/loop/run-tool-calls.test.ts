@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { type AnyTool, textResult } from "../tools/tool.js";
 import type { RunContext } from "./run.js";
@@ -260,7 +261,7 @@ describe("runToolCalls", () => {
       { weight: 6, arbitrary: fc.nat({ max: 5 }) },
       { weight: 1, arbitrary: fc.constantFrom("steer" as const, "abort" as const) },
     );
-    await fc.assert(fc.asyncProperty(kinds, fc.array(act, { maxLength: 8 }), randomBatch), { numRuns: 150 });
+    await fc.assert(fc.asyncProperty(kinds, fc.array(act, { maxLength: 8 }), randomBatch), { numRuns: runs(150) });
   });
 });
 

@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import type { ToolChoice } from "../provider/provider.js";
 import { textResult } from "../tools/tool.js";
 import { type DirectiveOptions, type RejectReason, ToolChoiceQueue } from "./tool-choice-queue.js";
@@ -182,7 +183,7 @@ describe("ToolChoiceQueue", () => {
       { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("remove", "clear") }) },
     );
     fc.assert(fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 0, max: 3 }), runSteps), {
-      numRuns: 300,
+      numRuns: runs(300),
     });
   });
 });

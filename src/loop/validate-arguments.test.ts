@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import type { JsonSchema } from "../base/json.js";
 import { validateArguments } from "./validate-arguments.js";
 
@@ -183,7 +184,7 @@ describe("validateArguments", () => {
         const result = validateArguments("work", any as JsonSchema, args);
         if (!result.ok) expect(result.text).toContain("work");
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -194,7 +195,7 @@ describe("validateArguments", () => {
         const args = Object.fromEntries(Object.entries(members).map(([name, { value }]) => [name, value]));
         expect(validateArguments("work", object(properties), args)).toEqual({ ok: true, args });
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { diffOf, hunksIn } from "./diff/plan-diff.js";
 import { type Plan, type PlannedChange, stampOf } from "./plan.js";
 import { splitPlan } from "./split-plan.js";
@@ -71,7 +72,7 @@ describe("a part of a plan", () => {
         expect(text(ends?.after)).toBe(after.join(""));
         expect(text(part[0]?.before)).toBe(before.join(""));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -12,6 +12,7 @@ import {
   runGalleyKills,
   runStops,
 } from "../../bench/kit-workspace/processes.mjs";
+import { runs } from "../../test/kit/runs.js";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 
 const directory = temporaryDirectory();
@@ -27,10 +28,10 @@ it("F-50: SIGKILL to galley leaves no process and no watcher", async () => {
     seen,
     slowestMs: _slowestMs,
     ...rest
-  } = await runGalleyKills({ module, directory, count: 12, seed: 1 });
+  } = await runGalleyKills({ module, directory, count: runs(24), seed: 1 });
   expect(rest).toEqual({ survivors: 0, watchersLeft: 0, problems: [] });
-  expect(kills).toBe(12);
-  expect(seen).toBeGreaterThan(15);
+  expect(kills).toBe(runs(24));
+  expect(seen).toBeGreaterThan(runs(24));
 }, 60_000);
 
 it("the watcher does not keep a program from its end", async () => {
@@ -44,9 +45,9 @@ it("the watcher does not keep a program from its end", async () => {
 });
 
 it("F-51: aborts and timeouts are answered in 3 s and leave no process", async () => {
-  const { stops, slowestMs: _slowestMs, ...rest } = await runStops({ module, directory, count: 10, seed: 1 });
+  const { stops, slowestMs: _slowestMs, ...rest } = await runStops({ module, directory, count: runs(30), seed: 1 });
   expect(rest).toEqual({ survivors: 0, late: 0, descriptorsLeaked: 0, problems: [] });
-  expect(stops).toBe(10);
+  expect(stops).toBe(runs(30));
 }, 60_000);
 
 it("F-51: a program with nothing else to do still waits for the stop it asked for", async () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import type { AgentMessage } from "../protocol/messages.js";
 import { buildContext, ContextBuilder } from "./build-context.js";
@@ -212,7 +213,7 @@ describe("growing by one", () => {
         }
         expect(plain(builder)).toEqual(expected(tree.pathTo()));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -12,6 +12,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { temporaryDirectory } from "../../test/kit/temporary-directory.js";
 import { countedIds } from "../base/ids.js";
 import type { SessionEntry } from "../protocol/entries.js";
@@ -175,7 +176,7 @@ describe("opening", () => {
         expect(again.warnings).toEqual([]);
         await again.close();
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

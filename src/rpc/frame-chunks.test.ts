@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AnyFrame, deltaEvent, messageStart, rig, tick } from "../../test/kit/outbox-rig.js";
+import { runs } from "../../test/kit/runs.js";
 import type { TypedObject } from "../base/ndjson.js";
 import { ChunkAssembler } from "../client/join-chunks.js";
 import { manualClock } from "../testing/manual-clock.js";
@@ -185,7 +186,7 @@ describe("while the host reads slowly", () => {
           frames.map((frame) => JSON.stringify(frame)),
         );
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

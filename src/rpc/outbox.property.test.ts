@@ -13,6 +13,7 @@ import {
   rig,
   tick,
 } from "../../test/kit/outbox-rig.js";
+import { runs } from "../../test/kit/runs.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
 import type { AssistantMessage } from "../protocol/messages.js";
 import type { Feature } from "./features.js";
@@ -46,7 +47,7 @@ test("the frames are the events, but for merged deltas and outdated progress", a
         expectSameStory(output.frames, expected.frames, { mayDrop: budgetBytes < 100_000_000 });
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 type Action =

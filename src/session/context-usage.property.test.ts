@@ -3,6 +3,7 @@
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import type { SessionEntry } from "../protocol/entries.js";
 import {
   assistant,
@@ -67,7 +68,7 @@ it("counts on to what the whole path counts to", () => {
         if (isAsked) expect(contextTokens(path)).toEqual(contextTokens([...path]));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -2,6 +2,7 @@ import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { openSearchRig, type SearchRig, textOf } from "../../test/kit/search-rig.js";
 import { createNodeWorkspace } from "../files/node-workspace.js";
 import type { Workspace } from "../files/workspace.js";
@@ -193,7 +194,7 @@ it("tells what it would if ripgrep sorted: any ages, any glob, any limit", async
         const ours = await answer(workspace.modifiedTimes, args);
         expect(ours).toEqual(await answer(async () => undefined, args));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   } finally {
     await some.close();

@@ -3,6 +3,7 @@
 import { Terminal } from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../test/kit/runs.js";
 import { type PaintedBlock, Painter } from "./painter.js";
 
 interface Block {
@@ -194,7 +195,7 @@ describe("Painter", () => {
         expectInOrder(rig.everything, ["$ galley", ...all.flatMap(({ lines }) => lines)]);
         for (const clear of ["2J", "3J"]) expect(rig.bytes).not.toContain(`\u001b[${clear}`);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -2,7 +2,7 @@
 // means looking until the screen shows it, never sleeping and hoping.
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { isRunning } from "./is-running.js";
@@ -25,7 +25,9 @@ export interface TmuxOptions {
 }
 
 const patienceMs = 20_000;
-const lookEveryMs = 30;
+const lookEveryMs = 20;
+/** How often to look although nothing was written: a window of another size is drawn anew by tmux itself. */
+const lookAnywayEveryMs = 400;
 
 export class TmuxTerminal {
   readonly #socket: string;
@@ -56,6 +58,7 @@ export class TmuxTerminal {
       spawnSync("tmux", ["-S", this.#socket, "kill-server"], { env: this.#env });
       await allEnded(running); // what still writes would be in the way when its directory is removed
     });
+    writeFileSync(this.#bytes, ""); // `cat` starts a moment later
     this.#tmux("pipe-pane", "-t", "test", `cat >> '${this.#bytes}'`);
   }
 
@@ -141,18 +144,29 @@ export class TmuxTerminal {
   ): Promise<string> {
     const end = performance.now() + patienceMs;
     for (;;) {
+      const written = this.#written;
       const screen = this[where];
       if (holds(screen)) return screen;
-      if (performance.now() > end) throw new Error(`The terminal never showed ${what}. It shows:\n${screen}`);
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      const now = performance.now();
+      if (now > end) throw new Error(`The terminal never showed ${what}. It shows:\n${screen}`);
+      // Every look starts a program, and costs as much as what is waited for.
+      do await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      while (this.#written === written && performance.now() < now + lookAnywayEveryMs);
     }
+  }
+
+  /** How many bytes the terminal was sent. They may come here after they are on the screen. */
+  get #written(): number {
+    return statSync(this.#bytes).size;
   }
 }
 
-function descendants(pid: number): number[] {
-  const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" });
-  const children = (stdout ?? "").split("\n").map(Number).filter(Boolean);
-  return [...children, ...children.flatMap(descendants)];
+function descendants(top: number): number[] {
+  const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
+  const rows = (stdout ?? "").split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+  const below = (of: number): number[] =>
+    rows.flatMap(([pid = 0, parent]) => (parent === of ? [pid, ...below(pid)] : []));
+  return below(top);
 }
 
 async function allEnded(pids: readonly number[]): Promise<void> {

@@ -12,6 +12,7 @@ import { chooseOversized, choosePruned } from "../../src/session/compaction/prun
 import { serializeEntries } from "../../src/session/compaction/serialize.js";
 import { contextUsage } from "../../src/session/context-usage.js";
 import { findOverflow } from "../../src/session/overflow.js";
+import { runs } from "../kit/runs.js";
 
 const anything = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant(undefined));
 const id = fc.constantFrom("e0", "e1", "e2", "e3");
@@ -86,6 +87,6 @@ it("no damaged entry stops the session from counting and compacting", () => {
       const stats = sessionStats({ sessionId: "s", entries: path, messages: [] });
       expect(stats.tokens.total).toBeGreaterThanOrEqual(0);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });

@@ -11,9 +11,10 @@ import type { ExtensionFactory } from "../../src/sdk/index.js";
 import { type AnyTool, textResult } from "../../src/tools/tool.js";
 import { EventLaws } from "../kit/event-laws.mjs";
 import { type InProcessHost, serveInProcess } from "../kit/rpc-in-process.js";
+import { runs } from "../kit/runs.js";
 
 /** Enough of them run in seconds; the fault run asks for more. */
-const numRuns = Number(process.env.GALLEY_LAW_RUNS ?? 150);
+const numRuns = Number(process.env.GALLEY_LAW_RUNS ?? runs(150));
 
 const commands: readonly JsonObject[] = [
   { type: "prompt", message: "go" },

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { HelloProject } from "../kit/hello-project.js";
 import { ensureBuilt, RpcHost } from "../kit/rpc-host.js";
 import { galleyBin, run } from "../kit/run-galley.js";
+import { runs } from "../kit/runs.js";
 
 beforeAll(ensureBuilt, 150_000);
 
@@ -293,7 +294,7 @@ describe("several sessions", () => {
   });
 
   it("a decision of another process is told by its outcome, never as nothing", async () => {
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < runs(12); round++) {
       await project.preview("shout($A)", `loud${round}($A)`);
       const [, id = ""] = /^(pa_\d+)/.exec((await galley("pending")).stdout) ?? [];
       const both = await Promise.all([galley("apply", id), galley("discard", id)]);

@@ -18,6 +18,7 @@ import { build } from "esbuild";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
+import { runs } from "../../../test/kit/runs.js";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { parseAssignment, readAssignment } from "./assignment.js";
 import { readLayer } from "./layers.js";
@@ -200,7 +201,7 @@ describe("saveSetting", () => {
       for (const name of names) expect([name, values.get(name as never)]).toEqual([name, model.get(name as never)]);
       expect(text().split("# c").length).toBe(before.split("# c").length);
     });
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns: runs(40) });
   });
 });
 
@@ -348,6 +349,6 @@ describe("unsetSetting", () => {
       expect(new Map<string, unknown>(values)).toEqual(model);
       expect(text().split("# c").length).toBe(before.split("# c").length);
     });
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: runs(100) });
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makePlace, type Place } from "../../../bench/kit-trust/place.mjs";
+import { runs } from "../../../test/kit/runs.js";
 import { lookAt } from "../../files/module-files.js";
 import { findMcpServers } from "../discover/find-mcp-servers.js";
 import type { FoundModule } from "../discover/findings.js";
@@ -70,7 +71,7 @@ it("a change makes another digest of every item that loads the file, and of no o
         expect(after.get(name) !== before.get(name), name).toBe(reaches(file));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

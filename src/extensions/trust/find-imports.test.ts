@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Lang, parse } from "@ast-grep/napi";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { findImports } from "./find-imports.js";
 
 const specifiers = (source: string) => findImports(source).specifiers;
@@ -92,7 +93,7 @@ describe("findImports", () => {
         // The statement is code only when it begins on its own; whatever the text before made of it, it is found.
         expect(specifiers(`${before.join("")}\n;${statement}`)).toContain("./x");
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

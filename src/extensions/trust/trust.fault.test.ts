@@ -4,6 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildTrustModule, hasStrace, kindNames, runHostile, runMutations } from "../../../bench/kit-trust/faults.mjs";
+import { runs } from "../../../test/kit/runs.js";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 
 const directory = temporaryDirectory();
@@ -18,10 +19,10 @@ it("F-10, T-11: nothing of a hostile repository runs, and no program is started"
 
 it("F-11: every change of a trusted project makes it undecided", async () => {
   const module = await buildTrustModule(directory);
-  const { mutations, byKind, ...rest } = await runMutations({ module, directory, count: 500, seed: 1 });
+  const { mutations, byKind, ...rest } = await runMutations({ module, directory, count: runs(600), seed: 1 });
   expect(rest).toEqual({ unnoticed: 0, notRestored: 0, problems: [] });
-  expect(mutations).toBe(500);
-  expect(Object.values(byKind).every((count) => count > 20)).toBe(true);
+  expect(mutations).toBe(runs(600));
+  expect(Object.values(byKind).every((count) => count > runs(600) / 25)).toBe(true);
 }, 120_000);
 
 describe("a program that does what it must not", () => {

@@ -6,6 +6,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { createStageView } from "./create-stage-view.js";
 import {
@@ -127,7 +128,7 @@ describe.skipIf(noViews !== undefined)(`random commands in the view${viewTitle}`
           }
           expect(snapshot(root)).toEqual(untouched);
         }),
-        { numRuns: Number(process.env.GALLEY_VIEW_RUNS ?? 12) },
+        { numRuns: Number(process.env.GALLEY_VIEW_RUNS ?? runs(24)) },
       );
     },
     600_000,

@@ -3,6 +3,7 @@
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { GalleyError } from "../../base/errors.js";
 import { withoutSession } from "../../plans/change-writer.js";
 import { diffOf } from "../../plans/diff/plan-diff.js";
@@ -250,7 +251,7 @@ it("leads everywhere where the diffs did, and everything can be applied at the e
       expect(scene.store.size).toBe(0);
       scene.checkNothingRefused();
     }),
-    { numRuns: 80 },
+    { numRuns: runs(80) },
   );
 });
 
@@ -263,6 +264,6 @@ it("loses nothing when another program writes, or when plans are made for the fi
         scene.checkNothingRefused();
       }
     }),
-    { numRuns: 80 },
+    { numRuns: runs(80) },
   );
 });

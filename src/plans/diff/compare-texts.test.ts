@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { compareTexts } from "./compare-texts.js";
 
 const compare = (before: string, after: string) => compareTexts(Buffer.from(before), Buffer.from(after));
@@ -41,6 +42,6 @@ it("leaves equal bytes between its replacements", async () => {
       }
       expect(Buffer.concat([...pieces, before.subarray(position)])).toEqual(after);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { type PlannedChange, stampOf } from "../plan.js";
 import { splitPlan } from "../split-plan.js";
 import { type DiffPosition, diffPage, type ShownFile } from "./diff-page.js";
@@ -139,7 +140,7 @@ describe("a diff in pages", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { applyPatch } from "diff";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { compareTexts } from "./compare-texts.js";
 import { diffFile, joinDiffs } from "./file-diff.js";
 
@@ -75,7 +76,7 @@ describe("diffFile", () => {
         while (same < oldAll.length && oldAll[same] === newAll[same]) same++;
         expect(firstChangedLine).toBe(same + 1);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

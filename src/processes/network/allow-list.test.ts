@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { type HostEntry, isCovered, isHostEntry, isListed, mayDial, parseHostEntry } from "./allow-list.js";
 import { parseTarget, type Target } from "./host.js";
 
@@ -109,7 +110,7 @@ describe("the allow list (B-7)", () => {
         });
         expect(isListed(entries(...list.map(text)), target(`${wanted}:${at}`))).toBe(isMeant);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -130,7 +131,7 @@ describe("the allow list (B-7)", () => {
           if (isCovered(one, list) && isListed([one], wanted)) expect(isListed(list, wanted)).toBe(true);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
     expect(isCovered(...covers("a.example", "*.example"))).toBe(true);
     expect(isCovered(...covers("*.a.example", "*.example"))).toBe(true);

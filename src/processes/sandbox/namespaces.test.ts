@@ -1,4 +1,4 @@
-// What other programs mount must not keep a command from its sandbox: where galley cannot look, where nothing leads, and
+// What other programs mount must not keep a command from its sandbox: where galley cannot look, where nothing leads, and
 // at the moment of its start.
 
 import { execFileSync } from "node:child_process";

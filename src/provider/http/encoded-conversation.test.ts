@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import type { JsonObject } from "../../base/json.js";
 import type { AssistantContent, InputContent } from "../../protocol/content.js";
 import type { AssistantMessage, StopReason } from "../../protocol/messages.js";
@@ -170,7 +171,7 @@ describe.each(dialects)("$name: what was kept is what converting everything tell
           expect(body).not.toMatch(/\\ud[89a-f]/);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { parseObject } from "../../base/json.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import type { AgentMessage } from "../../protocol/messages.js";
@@ -177,7 +178,7 @@ describe("bad lines in the middle (S-3)", () => {
         expect(read.entries.filter(({ id }) => id.startsWith("e"))).toEqual(entries);
         expectTree(read.entries);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -202,7 +203,7 @@ describe("bad lines in the middle (S-3)", () => {
         }
         expectTree(read.entries);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 

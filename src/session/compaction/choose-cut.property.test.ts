@@ -3,6 +3,7 @@
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import type { SessionEntry } from "../../protocol/entries.js";
 import {
   calls,
@@ -70,7 +71,7 @@ it("every message is kept or inside a summarised span, calls stay with their res
           if (entry.type === "message") expect(inContext.has(entry.id) || summarised.has(entry.id)).toBe(true);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

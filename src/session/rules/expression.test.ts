@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { analyzeExpression } from "./analyze-expression.js";
 import { compileExpression } from "./expression.js";
 import { sources, texts } from "./rules.test-kit.js";
@@ -74,7 +75,7 @@ describe("analyzeExpression", () => {
         expect(match.length).toBeLessThanOrEqual(reach);
         for (const literal of literals) expect(match).toContain(literal);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

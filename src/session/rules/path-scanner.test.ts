@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { PathScanner } from "./path-scanner.js";
 import { cutAt } from "./rules.test-kit.js";
 
@@ -37,7 +38,7 @@ it("finds the same however the text is cut", () => {
       expect(scan(text)).toContain("first");
       expect(scan(text)).toContain("last");
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

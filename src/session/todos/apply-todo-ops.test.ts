@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import type { TodoPhase, TodoTask } from "../../protocol/todos.js";
 import { allTasks, applyTodoOps, maxTasks, type TodoOp } from "./apply-todo-ops.js";
 import { normalizeTodos } from "./normalize-todos.js";
@@ -190,7 +191,7 @@ describe("whatever the operations", () => {
         const isAnyOpen = states.includes("pending") || states.includes("in_progress");
         expect(states.filter((status) => status === "in_progress")).toHaveLength(isAnyOpen ? 1 : 0);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -207,7 +208,7 @@ describe("whatever the operations", () => {
         expect(idsOf(phases).tasks).toEqual(expect.arrayContaining(expected));
         expect(idsOf(phases).phases).toEqual(expect.arrayContaining(idsOf(before).phases));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { createMemoryWorkspace } from "../../testing/memory-workspace.js";
 import { type Language, languageOf } from "./languages.js";
 import { containsLiteral, literalsIn } from "./literals.js";
@@ -63,7 +64,7 @@ describe("bytes outside the replaced spans", () => {
         const [before, after] = [head.join(""), tail.join("")];
         expect(await rewrite(`${before}f(1);${after}`, "f($A)", "g($A)")).toBe(`${before}g(1);${after}`);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 });

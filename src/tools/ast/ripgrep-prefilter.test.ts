@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { silentLog } from "../../base/log.js";
 import { createNodeWorkspace } from "../../files/node-workspace.js";
@@ -111,7 +112,7 @@ describe("createPrefilter", () => {
             expect([pats, files[name], mayMatch(files[name] ?? "")]).toEqual([pats, files[name], false]);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { deflateSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { imageSize } from "./image-size.js";
 import { drawPng, pixelsOf, pngChunk, pngOf } from "./png.test-kit.js";
 import { resizePng } from "./png-resize.js";
@@ -46,7 +47,7 @@ it("undoes every filter: the same pixels come out as without", async () => {
         expect(await resizePng(filtered, 3)).toEqual(await resizePng(plain, 3));
       },
     ),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 
@@ -74,6 +75,6 @@ it("throws on no bytes whatever", async () => {
       const small = await resizePng(broken, 2);
       if (small) expect(Math.max(small.width, small.height)).toBeLessThanOrEqual(2);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

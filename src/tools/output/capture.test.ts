@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import type { ArtifactSink } from "../tool.js";
 import { type CapturedOutput, OutputCapture, type OutputCaptureOptions } from "./capture.js";
 import { recordingSink } from "./output.test-kit.js";
@@ -206,7 +207,7 @@ describe("whatever the chunks", () => {
         expect(output.outputBytes).toBe(Buffer.byteLength(output.text));
         expect(output.totalLines).toBe(all.length);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -226,7 +227,7 @@ describe("whatever the chunks", () => {
         if (output.artifactId !== undefined) expect(sink.bytes(output.artifactId)).toEqual(raw);
         for (const artifact of sink.artifacts) expect(artifact.isClosed).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

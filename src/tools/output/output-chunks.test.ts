@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { OutputChunks } from "./output-chunks.js";
 import { withoutControls } from "./plain.js";
 
@@ -38,7 +39,7 @@ it("gives the same text, wherever the bytes are cut", () => {
       }
       expect(shown + chunks.end()).toBe(withoutControls(text));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

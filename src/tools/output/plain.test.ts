@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { plainOutput } from "./plain.js";
 
 it.each([
@@ -52,7 +53,7 @@ it("keeps the number of lines and leaves no control, whatever comes", () => {
       expect(text.split("\n").length).toBe(raw.split("\n").length);
       expect(text).not.toMatch(/[^\P{Cc}\n\t]/u);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { RollingBytes } from "./window.js";
 
 it("holds the last bytes, however they came", () => {
@@ -13,6 +14,6 @@ it("holds the last bytes, however they came", () => {
       expect(window.last()).toEqual(expected(size));
       expect(window.last(asked)).toEqual(expected(Math.min(asked, size)));
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { computeEdit, type TextEdit } from "./compute-edit.js";
 import { applySplices } from "./splice.js";
 
@@ -120,7 +121,7 @@ describe("bytes outside of what changes", () => {
         const after = await editText(file("old"), edit("<old>", `<${newWord}>`));
         expect(after).toEqual(file(newWord));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -143,7 +144,7 @@ describe("bytes outside of what changes", () => {
           expect(await editText(bytes(numbered), edit(sent(numbered), sent(changed)))).toEqual(bytes(changed));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -159,7 +160,7 @@ describe("bytes outside of what changes", () => {
         const there = await editText(before, edit(old, wished));
         expect(await editText(there, edit(wished, old))).toEqual(before);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -184,7 +185,7 @@ describe("bytes outside of what changes", () => {
           expect(applySplices(file, splices)).toEqual(computed.after);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

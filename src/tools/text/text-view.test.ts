@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import { viewOf } from "./text-view.js";
 
 const anyText = fc
@@ -21,7 +22,7 @@ it("leads every byte of the view back to the file, in order and without a gap", 
         expect(shown === "\n" ? ["\n", "\r\n", "\r"] : [shown]).toContain(unit);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 
@@ -38,7 +39,7 @@ it("knows the nearest ending, in whatever order it is asked", () => {
         expect(endingNear(offset)).toBe(ending);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

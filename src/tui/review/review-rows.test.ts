@@ -3,6 +3,7 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import type { DiffFile } from "../../protocol/diff.js";
 import { plainTheme } from "../../sdk/index.js";
 import type { ReviewAction, ReviewFile } from "../../sdk/review/review-source.js";
@@ -117,7 +118,7 @@ describe("a diff", () => {
             if (item.kind === "line" && item.id !== undefined) expect(seen).toContain(item.id);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

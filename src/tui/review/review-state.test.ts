@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/kit/runs.js";
 import type { DiffFile } from "../../protocol/diff.js";
 import type { ReviewAction } from "../../sdk/review/review-source.js";
 import { ReviewDoc } from "./review-doc.js";
@@ -256,7 +257,7 @@ describe("any keys", () => {
           state = wish?.kind === "load" ? withDoc(next) : next;
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 

@@ -10,6 +10,7 @@ import { createAgentSession } from "../../../src/sdk/index.js";
 import { listPendingSessions, listProjectChanges } from "../../../src/sdk/pending-sessions.js";
 import { scriptedProviderModel } from "../../../src/testing/open-session.js";
 import { call, type ScriptStep, say, scriptedModel } from "../../../src/testing/scripted-model.js";
+import { runs } from "../../kit/runs.js";
 import { temporaryDirectory } from "../../kit/temporary-directory.js";
 
 let home: string;
@@ -167,7 +168,7 @@ describe("E-7: undo of a run", () => {
         }
         await session.dispose();
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   });
 });

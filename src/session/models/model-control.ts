@@ -3,11 +3,17 @@
 
 import { GalleyError } from "../../base/errors.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
-import { capabilitiesOf, type ProviderModel, type StreamOptions } from "../../provider/provider.js";
+import {
+  capabilitiesOf,
+  levelNamed,
+  type ProviderModel,
+  type StreamOptions,
+  splitLevel,
+} from "../../provider/provider.js";
 import type { SessionRecord } from "../../record/record.js";
 import type { Summarizer } from "../compaction/summarize.js";
 import type { ModelChoice, ModelSource } from "./model-source.js";
-import { availableLevels, clampLevel, levelNamed, nextLevel, splitLevel } from "./thinking.js";
+import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
 
 export interface ModelControlDeps {
   readonly models: ModelSource;

@@ -1,8 +1,9 @@
 // Sessions as hosts name them: by an id of their own, by a file that is not there yet, and by a file that the process
 // before them still has open. No conversation is lost, and none goes on where the host does not look.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { RpcClient } from "../../src/client/index.js";
 import { emptyHome, galleyBin, run } from "../kit/run-galley.js";
@@ -180,5 +181,66 @@ describe("a session that the process before has open", () => {
     ]);
     expect(users(sessionFile)).toBe(2);
     expect(readdirSync(join(sessionFile, "..")).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+});
+
+describe("what hosts read in the folder of sessions", () => {
+  const sessions = join(home, ".galley/agent/sessions");
+  const plain = (at: string) => `--${at.slice(1).replace(/[/:]/g, "-")}--`;
+  const folderOf = async (client: RpcClient) => basename(dirname((await stateOf(client)).sessionFile));
+
+  it("its name is the one that they compute, unless another directory has its sessions there", async () => {
+    const [first, other] = [projectAt("x/a-b"), projectAt("x/a/b")];
+    expect(plain(first)).toBe(plain(other));
+    const own = await start([], first);
+    await own.promptAndWait("help");
+    expect(await folderOf(own)).toBe(plain(first));
+    const beside = await start([], other);
+    expect(await folderOf(beside)).toMatch(/-[0-9a-f]{8}$/);
+    await beside.promptAndWait("help");
+    const { sessionFile } = await stateOf(beside);
+    await Promise.all([own.stop(), beside.stop()]);
+    expect((await stateOf(await start(["--continue"], other))).sessionFile).toBe(sessionFile);
+    expect(await folderOf(await start(["--continue"], first))).toBe(plain(first));
+  });
+
+  it("a folder with a hash, as it was named before, is still found", async () => {
+    const at = projectAt("before");
+    const made = await start([], at);
+    await made.promptAndWait("help");
+    const { sessionFile, sessionId } = await stateOf(made);
+    await made.stop();
+    const hash = createHash("sha256").update(at).digest("hex").slice(0, 8);
+    const hashed = join(sessions, `-before-${hash}`);
+    renameSync(dirname(sessionFile), hashed);
+    expect(await stateOf(await start(["--continue"], at))).toMatchObject({ sessionId, messageCount: 2 });
+    expect(await stateOf(await start(["--session", sessionId.slice(0, 30)], at))).toMatchObject({ sessionId });
+  });
+
+  it("a model is written with all its names, and `type` is the first member of every line", async () => {
+    const client = await start(["--session-id", "names"]);
+    await client.promptAndWait("help");
+    const { sessionFile } = await stateOf(client);
+    const lines = readFileSync(sessionFile, "utf8").trimEnd().split("\n");
+    expect(lines.filter((line) => !line.startsWith('{"type":"'))).toEqual([]);
+    const change = lines.map((line) => JSON.parse(line)).find(({ type }) => type === "model_change");
+    const model = { provider: "galley", modelId: "planner", model: "galley/planner", role: "default" };
+    expect(change).toMatchObject(model);
+  });
+
+  it("a fork has the name that was given before its place, and none that came later", async () => {
+    const client = await start([]);
+    await client.promptAndWait("help");
+    await client.setSessionName("Early");
+    await client.promptAndWait("help");
+    await client.setSessionName("Late");
+    const { messages } = await client.request("get_fork_messages", {});
+    const [first, second] = messages.map(({ entryId }) => entryId);
+    const { sessionFile } = await stateOf(client);
+    await client.request("fork", { entryId: second as string });
+    expect((await client.getState()).sessionName).toBe("Early");
+    await client.switchSession(sessionFile);
+    await client.request("fork", { entryId: first as string });
+    expect((await client.getState()).sessionName).toBeUndefined();
   });
 });

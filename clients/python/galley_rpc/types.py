@@ -1188,6 +1188,8 @@ class _ModelChangeEntry1Required(TypedDict):
 
 
 class ModelChangeEntry1(_ModelChangeEntry1Required, total=False):
+    provider: str
+    modelId: str
     role: str
 
 

@@ -173,8 +173,9 @@ export class ModelControl {
   /** Records the model, so that opening the record later finds it. */
   record(): void {
     if (!this.#model) return;
-    const { provider, id } = this.#model;
-    this.#deps.record().append({ type: "model_change", model: `${provider}/${id}`, role: "default" });
+    const { provider, id: modelId } = this.#model;
+    const model = `${provider}/${modelId}`;
+    this.#deps.record().append({ type: "model_change", provider, modelId, model, role: "default" });
   }
 
   /** The same for a new record, with the thinking level. */

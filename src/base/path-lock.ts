@@ -57,6 +57,15 @@ export async function acquireLockBy(
   }
 }
 
+/** Who holds it, without taking it: a process that asks for it meanwhile must not find it held by us. */
+export async function lockHolder(path: string): Promise<{ readonly pid: number | undefined } | undefined> {
+  if (heldHere.has(path)) return { pid: process.pid };
+  if (platformLock !== "socket-file") return askHolder(nameOf(platformLock, path));
+  const attempt = await tryLock(path, { kind: platformLock });
+  await attempt.lock?.release();
+  return attempt.lock ? undefined : { pid: attempt.holderPid };
+}
+
 async function tryLock(path: string, strategy: LockStrategy): Promise<LockAttempt> {
   if (heldHere.has(path)) return { lock: undefined, holderPid: process.pid };
   heldHere.add(path);
@@ -90,25 +99,32 @@ async function take(path: string, strategy: LockStrategy): Promise<Taken> {
     const { socketFileDirectory, takeSocketFile } = await import("./socket-file-lock.js");
     return takeSocketFile(path, strategy.directory ?? socketFileDirectory());
   }
-  const name = `${strategy.kind === "pipe" ? "\\\\.\\pipe\\" : "\0"}galley-${sha256Of(path).slice(0, 32)}`;
+  const name = nameOf(strategy.kind, path);
   try {
     return await listenForCallers(name);
   } catch (error) {
     if (systemCode(error) !== "EADDRINUSE") throw error;
-    return { holderPid: await askPid(name) };
+    return { holderPid: (await askHolder(name))?.pid };
   }
 }
 
-/** Undefined when the holder is too busy to answer or has ended. */
-async function askPid(name: string): Promise<number | undefined> {
+function nameOf(kind: LockKind, path: string): string {
+  return `${kind === "pipe" ? "\\\\.\\pipe\\" : "\0"}galley-${sha256Of(path).slice(0, 32)}`;
+}
+
+/** Undefined when there is none; without a pid when it is too busy to answer or has ended meanwhile. */
+async function askHolder(name: string): Promise<{ readonly pid: number | undefined } | undefined> {
   const { connect } = await import("node:net");
   return new Promise((resolve) => {
     let text = "";
-    const socket = connect(name);
+    let isThere = false;
+    const socket = connect(name, () => {
+      isThere = true;
+    });
     const finish = () => {
       socket.destroy();
       const pid = /^(\d{1,10})\n/.exec(text)?.[1];
-      resolve(pid === undefined ? undefined : Number(pid));
+      resolve(isThere ? { pid: pid === undefined ? undefined : Number(pid) } : undefined);
     };
     socket.setTimeout(answerMs, finish);
     socket.on("data", (chunk: Buffer) => {

@@ -189,12 +189,29 @@ function resumeOption(
   { lenient }: OptionSettings,
 ): Pick<CreateAgentSessionOptions, "resume"> {
   const fork = options.get("fork")?.[0];
-  const target = options.get("resume")?.[0] ?? options.get("session")?.[0];
-  if (fork !== undefined) return { resume: { kind: "fork", target: fork } };
+  const named = options.get("resume")?.[0];
+  const target = named ?? options.get("session")?.[0];
+  const id = sessionId(options);
+  if (fork !== undefined) return { resume: { kind: "fork", target: fork, id } };
+  if (id !== undefined) return { resume: { kind: "id", id } };
   if (target === "") throw new GalleyError("usage", "--resume needs a session: an id, a part of one, or a path.");
-  if (target !== undefined) return { resume: { kind: "open", target } };
+  const ifMissing = named === undefined ? "create" : "fail";
+  if (target !== undefined) return { resume: { kind: "open", target, ifMissing } };
   // A program that drives galley may always say --continue; a person is told that there is nothing to continue.
   return options.has("continue") ? { resume: { kind: "continue", ifNone: lenient ? "create" : "fail" } } : {};
+}
+
+function sessionId(options: CommandLine["options"]): string | undefined {
+  const id = options.get("session-id")?.[0];
+  if (id === undefined) return undefined;
+  const other = ["session", "resume", "continue"].find((name) => options.has(name));
+  if (other !== undefined) throw new GalleyError("usage", `--session-id and --${other} exclude each other.`);
+  // It is part of the name of a file.
+  if (/^(?=.{1,128}$)[a-z0-9_](?:[\w.-]*[a-z0-9_])?$/i.test(id)) return id;
+  throw new GalleyError(
+    "usage",
+    "--session-id must be 1 to 128 letters, digits, dots, dashes or underscores, and begin and end with a letter, a digit or an underscore.",
+  );
 }
 
 export function workingDirectory(given: string | undefined): string {

@@ -45,7 +45,7 @@ describe("sentences for bad arguments", () => {
     [{ type: "set_event_filter" }, "Invalid set_event_filter: events must be an array of strings or null"],
     [{ type: "set_model", provider: "acme" }, "Invalid set_model: modelId must be a string"],
     [
-      { type: "set_thinking_level", level: "max" },
+      { type: "set_thinking_level", level: "ultra" },
       "Invalid set_thinking_level: level must be one of off, minimal, low, medium, high, xhigh",
     ],
     [{ type: "set_steering_mode", mode: "some" }, 'Invalid set_steering_mode: mode must be "all" or "one-at-a-time"'],

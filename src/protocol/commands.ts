@@ -76,9 +76,9 @@ export const commandSchemaByType = {
   set_model: command("set_model", { provider: text, modelId: text }),
   cycle_model: command("cycle_model", {}),
   get_available_models: command("get_available_models", {}),
-  /** `inherit` means: no explicit level. */
+  /** `inherit` means: no explicit level. `max` is the highest of the model. */
   set_thinking_level: command("set_thinking_level", {
-    level: Type.Union([ThinkingLevel, Type.Literal("inherit")], {
+    level: Type.Union([ThinkingLevel, Type.Literal("max"), Type.Literal("inherit")], {
       expectation: "one of off, minimal, low, medium, high, xhigh",
     }),
   }),

@@ -62,7 +62,7 @@ export type AccessState = Static<typeof AccessState>;
 
 export const SessionState = Type.Object({
   model: Type.Optional(Model),
-  thinkingLevel: Type.Optional(ThinkingLevel),
+  thinkingLevel: ThinkingLevel,
   isStreaming: Type.Boolean(),
   isCompacting: Type.Boolean(),
   steeringMode: QueueMode,
@@ -279,7 +279,7 @@ export const RpcData = {
 
   set_model: Model,
   cycle_model: Type.Union([
-    Type.Object({ model: Model, thinkingLevel: Type.Optional(ThinkingLevel), isScoped: Type.Boolean() }),
+    Type.Object({ model: Model, thinkingLevel: ThinkingLevel, isScoped: Type.Boolean() }),
     Type.Null(),
   ]),
   get_available_models: Type.Object({ models: Type.Array(Model) }),

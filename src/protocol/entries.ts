@@ -41,9 +41,14 @@ function entry<Name extends string, Fields extends TProperties>(name: Name, fiel
 export const MessageEntry = entry("message", { message: AgentMessage });
 export type MessageEntry = Static<typeof MessageEntry>;
 
-/** The second form, without a role, is read from other programs' files and never written. */
+/** Written with all four. The second form, without a role, is read from other programs' files. */
 export const ModelChangeEntry = Type.Union([
-  entry("model_change", { model: Type.String(), role: Type.Optional(Type.String()) }),
+  entry("model_change", {
+    provider: Type.Optional(Type.String()),
+    modelId: Type.Optional(Type.String()),
+    model: Type.String(),
+    role: Type.Optional(Type.String()),
+  }),
   entry("model_change", { provider: Type.String(), modelId: Type.String() }),
 ]);
 export type ModelChangeEntry = Static<typeof ModelChangeEntry>;

@@ -19,9 +19,10 @@ export { type ModelPrices, type PriceTier, pricesAt } from "./prices.js";
 export {
   canBeOff,
   type Effort,
-  efforts,
+  levelNamed,
   type ModelThinking,
   nearestEffort,
+  splitLevel,
   supportedEfforts,
 } from "./thinking-levels.js";
 

@@ -13,6 +13,18 @@ export type Effort = Exclude<ThinkingLevel, "off">;
 /** Ascending. */
 export const efforts: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh"];
 
+/** A level that we know by its name; a record may hold any word. `max` is fitted to the highest that a model has. */
+export function levelNamed(name: string | null | undefined): ThinkingLevel | undefined {
+  return name === "max" ? "xhigh" : (["off", ...efforts] as const).find((known) => known === name);
+}
+
+/** The level from a name's suffix; undefined where it has none. */
+export function splitLevel(name: string): { name: string; level: ThinkingLevel } | undefined {
+  const colon = name.lastIndexOf(":");
+  const level = levelNamed(name.slice(colon + 1));
+  return colon < 0 || level === undefined ? undefined : { name: name.slice(0, colon), level };
+}
+
 /** Ascending, without `off`. */
 export function supportedEfforts({ minLevel, maxLevel, levels }: ModelThinking): readonly Effort[] {
   const range = efforts.slice(efforts.indexOf(minLevel), efforts.indexOf(maxLevel) + 1);

@@ -27,12 +27,14 @@ export class EntryTree {
   readonly #custom: CustomEntry[] = [];
   readonly #indexById = new Map<string, number>();
   readonly #labels = new Map<string, string>();
+  readonly #header: SessionHeader | undefined;
   /** Built on first use. */
   #children: Map<string | null, SessionEntry[]> | undefined;
   #leafId: string | null = null;
   #name: { readonly text: string; readonly source: NameSource } | undefined;
 
   constructor(header?: SessionHeader, entries: readonly SessionEntry[] = []) {
+    this.#header = header;
     if (typeof header?.title === "string") this.#take(header.title, header.titleSource ?? "auto");
     for (const entry of entries) this.append(entry);
   }
@@ -57,6 +59,15 @@ export class EntryTree {
 
   get nameSource(): NameSource | undefined {
     return this.#name?.source;
+  }
+
+  /** As it was when the leaf was last on this path, its end included. */
+  namedOn(path: readonly SessionEntry[]): EntryTree {
+    const ids = new Set<string | null>(path.map(({ id }) => id)).add(null);
+    const named = new EntryTree(this.#header);
+    for (const entry of this.#entries)
+      if (entry.type === "session_info" && (ids.has(entry.id) || ids.has(entry.parentId))) named.append(entry);
+    return named;
   }
 
   get labels(): ReadonlyMap<string, string> {

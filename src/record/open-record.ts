@@ -50,7 +50,7 @@ export async function continueRecent(
   for (const path of await recentPaths(options)) {
     try {
       if (isInMemory) return await copyRecordInMemory(path, options);
-      return await openRecord(path, options, { ifMissing: "fail" });
+      return await openRecord(path, options, { ifMissing: "fail", locksLate: true });
     } catch (error) {
       if (!GalleyError.is(error, "session_missing")) log.warn(`cannot continue ${path}: ${messageOf(error)}`);
     }
@@ -59,9 +59,9 @@ export async function continueRecent(
   return isInMemory ? createRecordInMemory(options) : createRecord(options);
 }
 
-/** A full copy under a new id. It only reads the source, which may be open in another process. */
-export async function forkRecord(path: string, options: RecordOptions): Promise<SessionRecord> {
-  const { start, from } = await readToCopy(path, options);
+/** A full copy under a new id, or this one. It only reads the source, which may be open in another process. */
+export async function forkRecord(path: string, options: RecordOptions, id?: string): Promise<SessionRecord> {
+  const { start, from } = await readToCopy(path, options, id);
   const copy = new SessionRecord(start, { kind: "new_file", options, artifactsFrom: from });
   logWarnings(copy, options);
   await copy.flush();
@@ -91,11 +91,15 @@ async function recentPaths(options: RecordOptions): Promise<string[]> {
   return crumb && places.isInProject(crumb.cwd) ? [crumb.sessionFile, ...paths] : paths;
 }
 
-async function readToCopy(path: string, options: RecordOptions): Promise<{ start: RecordStart; from: string }> {
+async function readToCopy(
+  path: string,
+  options: RecordOptions,
+  id?: string,
+): Promise<{ start: RecordStart; from: string }> {
   const loaded = await loadSession(resolve(path), { ...loadOptions(options), isReadOnly: true });
   if (loaded.kind === "absent") throw new GalleyError("not_found", `File not found: ${path}`);
   const { header, entries, originals } = loaded.session;
-  const child = newHeader(options, { parentSession: loaded.path, parentSessionId: header.id });
+  const child = newHeader(options, { id, parentSession: loaded.path, parentSessionId: header.id });
   const start = { header: { ...header, ...child }, entries, originals, warnings: loaded.warnings };
   return { start, from: loaded.path };
 }

@@ -49,6 +49,8 @@ export type RecordStorage =
 export interface OpenOptions {
   /** Whether a missing file becomes a new session there, or is an error. */
   readonly ifMissing?: "create" | "fail";
+  /** The lock is taken with the first entry: until then another process may take it, and write. */
+  readonly locksLate?: boolean;
   /** No lock is asked for, and nothing is written. */
   readonly isReadOnly?: boolean;
 }

@@ -82,7 +82,7 @@ describe("a new session", () => {
     const record = create();
     expect(fileOf(record)).toMatch(
       new RegExp(
-        `^${home}/.galley/agent/sessions/-app-[0-9a-f]{8}/2026-01-05T08-00-00-000Z_00000000-0000-7000-8000-000000000001.jsonl$`,
+        `^${home}/.galley/agent/sessions/--${`${home}/app`.slice(1).replaceAll("/", "-")}--/2026-01-05T08-00-00-000Z_00000000-0000-7000-8000-000000000001.jsonl$`,
       ),
     );
     record.append({ type: "model_change", model: "acme/x", role: "default" });
@@ -444,9 +444,10 @@ describe("branching", () => {
     const first = record.appendMessage(said("one"));
     record.setLabel(first.id, "start");
     const second = record.appendMessage(said("two"));
+    record.setName("the name");
     const third = record.appendMessage(said("three"));
     record.setLabel(third.id, "end");
-    record.setName("the name");
+    record.setName("a later name");
     return { first, second, third };
   }
 

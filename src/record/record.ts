@@ -170,10 +170,12 @@ export class SessionRecord {
     const text = entry && userText(entry);
     if (!entry || text === undefined) throw new GalleyError("invalid_argument", "Invalid entry ID for branching");
     await this.flush(); // the artifacts and images that the new file names are written then
-    const entries = withoutBookkeeping(this.#tree.pathTo(entry.parentId));
+    const path = this.#tree.pathTo(entry.parentId);
+    const entries = withoutBookkeeping(path);
     const header = this.#childHeader();
     const session = this.#child(header, entries);
-    const { name, nameSource, labels } = this.#tree;
+    const { labels } = this.#tree;
+    const { name, nameSource } = this.#tree.namedOn(path);
     if (name !== undefined) session.setName(name, nameSource);
     for (const [targetId, label] of labels) if (session.tree.has(targetId)) session.setLabel(targetId, label);
     await session.flush();

@@ -8,6 +8,8 @@ import { currentVersion } from "./read/migrate-entries.js";
 
 /** What a new session comes from. */
 export interface Origin {
+  /** Default: a new one. */
+  readonly id?: string | undefined;
   readonly parentSession?: string | undefined;
   readonly parentSessionId?: string | undefined;
 }
@@ -20,11 +22,11 @@ export interface HeaderOptions {
 
 export function newHeader({ cwd, clock = systemClock, ids = randomIds }: HeaderOptions, origin: Origin): SessionHeader {
   const now = clock.now();
-  const { parentSession, parentSessionId } = origin;
+  const { id = ids.session(now), parentSession, parentSessionId } = origin;
   return {
     type: "session",
     version: currentVersion,
-    id: ids.session(now),
+    id,
     timestamp: new Date(now).toISOString(),
     cwd: resolve(cwd),
     parentSession,

@@ -10,6 +10,12 @@ export interface WorkingPlace {
   readonly temp: string;
 }
 
+/** The name that hosts of pi compute; undefined where a file system would not take it. Several directories may share it. */
+export function plainDirectoryName({ cwd }: WorkingPlace): string | undefined {
+  const name = absoluteName(cwd);
+  return fileName(name) === name ? name : undefined;
+}
+
 /** Readable, with a hash that keeps directories apart whose readable parts are the same. */
 export function sessionDirectoryName(place: WorkingPlace): string {
   return `${fileName(readableName(place))}-${sha256Of(place.cwd).slice(0, 8)}`;

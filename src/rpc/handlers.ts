@@ -6,7 +6,7 @@ import { availableCommands } from "./command-list-updates.js";
 import type { Handler, HandlerContext } from "./handler.js";
 import { getEntries, getTree } from "./handlers/get-entries.js";
 import { getMessagesPage } from "./handlers/get-messages-page.js";
-import { getState } from "./handlers/get-state.js";
+import { getState, shownLevel } from "./handlers/get-state.js";
 import { boundedImages } from "./handlers/images.js";
 import { negotiateProtocol } from "./handlers/negotiate-protocol.js";
 import { abortAndPrompt, prompt } from "./handlers/prompt.js";
@@ -26,7 +26,7 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),
   cycle_model: ({ session }) => {
     const next = session.cycleModel();
-    return next && { ...next, model: toWireModel(next.model) };
+    return next && { ...next, thinkingLevel: shownLevel(session), model: toWireModel(next.model) };
   },
   cycle_thinking_level: ({ session }) => {
     const level = session.cycleThinkingLevel();
@@ -96,7 +96,8 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   set_steering_mode: ({ session }, { mode }) => {
     session.steeringMode = mode;
   },
-  set_thinking_level: ({ session }, { level }) => session.setThinkingLevel(level === "inherit" ? undefined : level),
+  set_thinking_level: ({ session }, { level }) =>
+    session.setThinkingLevel(level === "inherit" ? undefined : level === "max" ? "xhigh" : level),
   set_todos: ({ session }, { phases }) => ({ todoPhases: session.setTodoPhases(phases) }),
   switch_session: async ({ session }, { sessionPath }) => {
     const isDone = await session.switchSession(sessionPath);

@@ -195,7 +195,7 @@ export async function withSessionFile<T>(
     log,
     persist: true,
     sessionDir,
-    ...(path === undefined ? {} : { resume: { kind: "open", target: path } }),
+    ...(path === undefined ? {} : { resume: { kind: "open", target: path, isExclusive: true } }),
   });
   try {
     const { readOnly } = session.sessionManager;

@@ -67,7 +67,7 @@ class SyncCommands:
     def get_available_models(self, *, timeout: Optional[float] = None) -> types.GetAvailableModelsData:
         return self.request("get_available_models", {}, timeout=timeout)
 
-    def set_thinking_level(self, level: Union[Literal["inherit"], types.ThinkingLevel], *, timeout: Optional[float] = None) -> None:
+    def set_thinking_level(self, level: Union[Literal["max", "inherit"], types.ThinkingLevel], *, timeout: Optional[float] = None) -> None:
         return self.request("set_thinking_level", {"level": level}, timeout=timeout)
 
     def cycle_thinking_level(self, *, timeout: Optional[float] = None) -> Union[types.CycleThinkingLevelData1, None]:
@@ -221,7 +221,7 @@ class AsyncCommands:
     async def get_available_models(self, *, timeout: Optional[float] = None) -> types.GetAvailableModelsData:
         return await self.request("get_available_models", {}, timeout=timeout)
 
-    async def set_thinking_level(self, level: Union[Literal["inherit"], types.ThinkingLevel], *, timeout: Optional[float] = None) -> None:
+    async def set_thinking_level(self, level: Union[Literal["max", "inherit"], types.ThinkingLevel], *, timeout: Optional[float] = None) -> None:
         return await self.request("set_thinking_level", {"level": level}, timeout=timeout)
 
     async def cycle_thinking_level(self, *, timeout: Optional[float] = None) -> Union[types.CycleThinkingLevelData1, None]:

@@ -1188,6 +1188,8 @@ class _ModelChangeEntry1Required(TypedDict):
 
 
 class ModelChangeEntry1(_ModelChangeEntry1Required, total=False):
+    provider: str
+    modelId: str
     role: str
 
 
@@ -1746,6 +1748,7 @@ class SessionSettled(TypedDict):
 
 
 class _SessionStateRequired(TypedDict):
+    thinkingLevel: "ThinkingLevel"
     isStreaming: bool
     isCompacting: bool
     steeringMode: "QueueMode"
@@ -1760,7 +1763,6 @@ class _SessionStateRequired(TypedDict):
 
 class SessionState(_SessionStateRequired, total=False):
     model: "Model"
-    thinkingLevel: "ThinkingLevel"
     sessionFile: str
     sessionName: str
     systemPrompt: str
@@ -1913,7 +1915,7 @@ class SetSteeringModeCommand(_SetSteeringModeCommandRequired, total=False):
 
 class _SetThinkingLevelCommandRequired(TypedDict):
     type: Literal["set_thinking_level"]
-    level: Union[Literal["inherit"], "ThinkingLevel"]
+    level: Union[Literal["max", "inherit"], "ThinkingLevel"]
 
 
 class SetThinkingLevelCommand(_SetThinkingLevelCommandRequired, total=False):
@@ -2212,13 +2214,10 @@ class GetAvailableCommandsData(TypedDict):
     commands: List["AvailableCommand"]
 
 
-class _CycleModelData1Required(TypedDict):
+class CycleModelData1(TypedDict):
     model: "Model"
-    isScoped: bool
-
-
-class CycleModelData1(_CycleModelData1Required, total=False):
     thinkingLevel: "ThinkingLevel"
+    isScoped: bool
 
 
 class GetAvailableModelsData(TypedDict):

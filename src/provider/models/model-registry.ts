@@ -18,18 +18,11 @@ import {
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel, StreamOptions } from "../provider.js";
 import { knownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
+import { splitLevel } from "../thinking-levels.js";
 import { isLoopbackUrl } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
-import {
-  isMisspelt,
-  nearestModels,
-  type Selection,
-  selectExactly,
-  selectModel,
-  selectModels,
-  splitLevel,
-} from "./select-model.js";
+import { isMisspelt, nearestModels, type Selection, selectExactly, selectModel, selectModels } from "./select-model.js";
 import { findAddress, joinService, type KnownModel, unlistedModel } from "./service-models.js";
 import { unusedOverrides } from "./unused-overrides.js";
 

@@ -7,13 +7,12 @@ import { matchesGlob } from "../../base/match-glob.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel } from "../provider.js";
+import { splitLevel } from "../thinking-levels.js";
 
 export interface Selection {
   model: ProviderModel;
   thinkingLevel?: ThinkingLevel;
 }
-
-const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 
 /** `isUsable` decides between equally good matches, so that a name held by two providers finds the one with a key. */
 export function selectModel(
@@ -87,12 +86,6 @@ export function isMisspelt(name: string, known: readonly string[]): boolean {
 function endsOf({ provider, id }: ProviderModel): string[] {
   const name = `${provider}/${id}`.toLowerCase();
   return [name, ...[...name.matchAll(/[/-]/g)].map(({ index }) => name.slice(index + 1))];
-}
-
-export function splitLevel(pattern: string): { name: string; level: ThinkingLevel } | undefined {
-  const colon = pattern.lastIndexOf(":");
-  const level = levels.find((candidate) => candidate === pattern.slice(colon + 1));
-  return colon < 0 || level === undefined ? undefined : { name: pattern.slice(0, colon), level };
 }
 
 function matchExactly(models: readonly ProviderModel[], name: string): ProviderModel[] {

@@ -1,19 +1,31 @@
-// Opens a session file: takes its lock, reads it in pieces, and leaves it ready for the next line. Never changes a file
+// Opens a session file: takes its lock, now or with the first line to write, reads it in pieces, and leaves it ready for
+// that line. Never changes a file
 // that is no session, is newer than this program, or is open in another process.
 
 import * as fs from "node:fs";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
-import { acquireLock, type FileLock, type LockAttempt } from "../../base/path-lock.js";
+import { acquireLock, type FileLock, lockHolder } from "../../base/path-lock.js";
 import { type ReadProblem, type ReadSession, SessionReader, versionProblem } from "../read/read-entries.js";
 import { writeAll } from "./append-file.js";
-import { nodeDisk, O_APPEND, O_CREAT, O_RDONLY, O_RDWR, realPath, type SessionDisk } from "./session-disk.js";
+import {
+  type FileStatus,
+  nodeDisk,
+  O_APPEND,
+  O_CREAT,
+  O_RDONLY,
+  O_RDWR,
+  realPath,
+  type SessionDisk,
+} from "./session-disk.js";
 
 export interface LoadOptions {
   readonly clock: Clock;
   readonly disk?: SessionDisk;
   /** Takes no lock and writes nothing. */
   readonly isReadOnly?: boolean;
+  /** The lock is left to the first entry: `later` takes it. */
+  readonly locksLate?: boolean;
 }
 
 /** What a writer holds. */
@@ -31,12 +43,16 @@ export interface LoadedSession {
   /** The real path. */
   readonly path: string;
   readonly session: ReadSession;
-  /** Undefined when the file is only to be read; then `readOnly` says why. */
+  /** Undefined when the file is only to be read, or not to be written yet; `readOnly` says why. */
   readonly access: WriteAccess | undefined;
+  /** Takes the lock, or says why this file can no longer be gone on with. Another process may use it at the moment. */
+  readonly later?: LaterAccess | undefined;
   readonly readOnly: ReadOnly | undefined;
   /** Sentences for the user. */
   readonly warnings: readonly string[];
 }
+
+export type LaterAccess = (warn: (text: string) => void) => Promise<WriteAccess | { readonly problem: string }>;
 
 /** `absent` also stands for an empty file: there is nothing to read, and a new session may be put there. */
 export type LoadResult = LoadedSession | { readonly kind: "absent"; readonly path: string; readonly exists: boolean };
@@ -64,16 +80,20 @@ async function load(path: string, options: LoadOptions): Promise<LoadResult> {
   if (!bytes) return { kind: "absent", path: real, exists: bytes === 0 };
   if (bytes > suspiciousBytes) await refuseUnlessItFits(bytes, path);
 
-  const attempt = options.isReadOnly ? noLock : await acquireLock(real, options.clock);
-  const { lock } = attempt;
+  const isLate = options.locksLate === true && !options.isReadOnly;
+  const { lock, holder } = await lockFor(real, options);
   let file: number | undefined;
   let access: WriteAccess | undefined;
   try {
-    const opened = openFile(disk, real, lock !== undefined);
+    const opened = openFile(disk, real, lock !== undefined || isLate);
     file = opened.file;
     const session = await readAll(disk, file, path);
-    const readOnly = whyReadOnly(path, { ...session, ...opened, isWanted: options.isReadOnly === true, attempt });
+    const readOnly = whyReadOnly(path, { ...session, ...opened, isWanted: options.isReadOnly === true, holder });
     const warnings = describeProblems(path, session);
+    if (isLate && (!readOnly || readOnly.code === "in_use")) {
+      const later = laterAccess(path, { disk, real, session, clock: options.clock, seen: disk.status(opened.file) });
+      return { kind: "session", path: real, session, access, later, readOnly, warnings };
+    }
     if (lock && !readOnly) {
       closeToOthers(disk, file, path, warnings);
       access = { file, lock, ...(await mendEnd(disk, file, real, session, warnings)) };
@@ -87,17 +107,72 @@ async function load(path: string, options: LoadOptions): Promise<LoadResult> {
   }
 }
 
+interface Late {
+  readonly disk: SessionDisk;
+  readonly real: string;
+  readonly session: ReadSession;
+  readonly clock: Clock;
+  /** The file that was read. */
+  readonly seen: FileStatus;
+}
+
+function laterAccess(path: string, { disk, real, session, clock, seen }: Late): LaterAccess {
+  return async (warn) => {
+    const { lock, holder } = await lockFor(real, { clock });
+    if (!lock) return { problem: inUseText(path, holder?.pid) };
+    let file: number | undefined;
+    let access: WriteAccess | undefined;
+    try {
+      const now = disk.statusAt(real);
+      if (now?.inode !== seen.inode || now.device !== seen.device || now.bytes !== session.length)
+        return { problem: changedText(path) };
+      file = disk.open(real, O_RDWR | O_APPEND);
+      const warnings: string[] = [];
+      closeToOthers(disk, file, path, warnings);
+      access = { file, lock, ...(await mendEnd(disk, file, real, session, warnings)) };
+      warnings.forEach(warn);
+      return access;
+    } finally {
+      if (!access) {
+        if (file !== undefined) disk.close(file);
+        await lock.release();
+      }
+    }
+  };
+}
+
+export function changedText(path: string): string {
+  return `Session ${path} was changed by another program`;
+}
+
+interface Holder {
+  readonly pid: number | undefined;
+}
+
+/** Without a lock and a holder it is free, or not asked for. */
+async function lockFor(
+  real: string,
+  { clock, isReadOnly, locksLate }: LoadOptions,
+): Promise<{ lock?: FileLock | undefined; holder?: Holder | undefined }> {
+  if (isReadOnly) return {};
+  if (locksLate) return { holder: await lockHolder(real) };
+  const attempt = await acquireLock(real, clock);
+  return attempt.lock ? { lock: attempt.lock } : { holder: { pid: attempt.holderPid } };
+}
+
 function whyReadOnly(
   path: string,
-  found: Pick<ReadSession, "version"> & { isWanted: boolean; attempt: LockAttempt; isWritable: boolean },
+  found: Pick<ReadSession, "version"> & {
+    isWanted: boolean;
+    holder: Holder | undefined;
+    isWritable: boolean;
+  },
 ): ReadOnly | undefined {
   const newer = versionProblem(found.version);
   if (newer !== undefined) return { code: "newer", text: newer };
   if (found.isWanted) return { code: "wanted", text: `${path} was opened for reading` };
-  if (!found.attempt.lock) {
-    const { holderPid: pid } = found.attempt;
-    return { code: "in_use", pid, text: inUseText(path, pid) };
-  }
+  const { holder } = found;
+  if (holder) return { code: "in_use", pid: holder.pid, text: inUseText(path, holder.pid) };
   return found.isWritable ? undefined : { code: "not_writable", text: `${path} cannot be written by this user` };
 }
 
@@ -112,8 +187,6 @@ export interface ReadOnly {
   readonly pid?: number | undefined;
   readonly text: string;
 }
-
-const noLock: LockAttempt = { lock: undefined, holderPid: undefined };
 
 /** Undefined when there is nothing. A directory, a pipe or a device is not even opened. */
 function regularFileBytes(real: string, path: string): number | undefined {

@@ -11,6 +11,7 @@ import {
   directoryNameBeginnings,
   isInside,
   legacyDirectoryNames,
+  plainDirectoryName,
   sessionDirectoryName,
   sessionFileName,
   type WorkingPlace,
@@ -18,7 +19,13 @@ import {
 import { type ArtifactStore, createDiskArtifacts } from "./artifacts.js";
 import { type BlobStore, createDiskBlobs } from "./blobs.js";
 import { ensureDirectory, realPath } from "./session-disk.js";
-import { type FoundSession, type SessionIndex, type SessionInfo, sessionDirectories } from "./session-index.js";
+import {
+  directoriesIn,
+  type FoundSession,
+  type SessionIndex,
+  type SessionInfo,
+  sessionDirectories,
+} from "./session-index.js";
 
 /** Programs whose sessions are read like our own. */
 const otherPrograms = [".xcsh", ".omp", ".pi"];
@@ -35,15 +42,12 @@ export interface PlaceOptions {
 }
 
 export class SessionDirectories {
-  /** Where new files go. */
-  readonly directory: string;
   readonly terminals: string;
   readonly #place: WorkingPlace;
   readonly #sessions: string;
   readonly #blobs: string;
-  /** The default directory of this working directory's sessions. */
-  readonly #own: string;
-  readonly #isChosen: boolean;
+  readonly #chosen: string | undefined;
+  #own: string | undefined;
   readonly #log: Log;
   readonly #mask: TextMask | undefined;
   /** Whether a directory is in the project, by its path as a header tells it. */
@@ -58,21 +62,37 @@ export class SessionDirectories {
     this.#blobs = blobs;
     this.#log = log;
     this.terminals = terminals;
-    this.#own = join(sessions, sessionDirectoryName(this.#place));
-    this.#isChosen = directory !== undefined;
-    this.directory = directory === undefined ? this.#own : canonical(directory);
+    this.#chosen = directory === undefined ? undefined : canonical(directory);
+  }
+
+  /** Where new files go. */
+  get directory(): string {
+    this.#own ??= this.#chosen ?? this.#ownDirectory();
+    return this.#own;
+  }
+
+  /** Of this working directory alone: under the name that hosts expect, unless another one has its sessions there. */
+  #ownDirectory(): string {
+    const plain = plainDirectoryName(this.#place);
+    const path = plain === undefined ? undefined : join(this.#sessions, plain);
+    return path !== undefined && directoriesIn(path).every((cwd) => this.isHere(cwd)) ? path : this.#hashed;
+  }
+
+  get #hashed(): string {
+    return join(this.#sessions, sessionDirectoryName(this.#place));
   }
 
   /** Where the sessions of this working directory are continued, among those of others. */
   get searched(): readonly string[] {
-    return this.#isChosen ? [this.directory] : this.#usual();
+    return this.#chosen === undefined ? this.#usual() : [this.#chosen];
   }
 
   // These two are functions, since a start does not need them: only a search for sessions does.
 
   /** Where else they may lie. */
   #usual(): string[] {
-    return [this.#own, ...legacyDirectoryNames(this.#place).map((name) => join(this.#sessions, name))];
+    const names = legacyDirectoryNames(this.#place).map((name) => join(this.#sessions, name));
+    return [...new Set([this.#hashed, ...names])];
   }
 
   #otherPrograms(): { sessions: string; blobs: string }[] {
@@ -111,7 +131,7 @@ export class SessionDirectories {
 
   /** The sessions of the project that new ones would join, newest first. */
   async list(index: SessionIndex): Promise<SessionInfo[]> {
-    const below = this.#isChosen ? [] : await this.#projectDirectories(this.#sessions);
+    const below = this.#chosen !== undefined ? [] : await this.#projectDirectories(this.#sessions);
     return (await index.list([...this.searched, ...below])).filter(({ cwd }) => this.isInProject(cwd));
   }
 
@@ -140,7 +160,7 @@ export class SessionDirectories {
 
   /** Those of all working directories. */
   listAll(index: SessionIndex): Promise<SessionInfo[]> {
-    const own = this.#isChosen ? this.directory : this.#sessions;
+    const own = this.#chosen ?? this.#sessions;
     return index.listAll([own], [this.#sessions, ...this.#otherPrograms().map(({ sessions }) => sessions)]);
   }
 

@@ -72,11 +72,12 @@ export class SessionFile {
   }
 
   /** Continues the file that the record was loaded from. */
-  static resume(options: SessionFileOptions, { path, access, readOnly, session }: LoadedSession): SessionFile {
+  static resume(options: SessionFileOptions, { path, access, later, readOnly, session }: LoadedSession): SessionFile {
     const file = new SessionFile(options, path);
     file.#readOnly = readOnly;
     const outdated = session.version < currentVersion ? session : undefined;
     if (access) file.#writer = SessionWriter.resume(file.#writerOptions(), access, outdated);
+    if (later) file.#writer = SessionWriter.resumeLater(file.#writerOptions(), later, session.length, outdated);
     file.#leaveBreadcrumb();
     return file;
   }
@@ -106,13 +107,14 @@ export class SessionFile {
     return this.#readOnly;
   }
 
+  /** 0 as long as another process has it. */
   get length(): number {
-    return this.#writer?.length ?? 0;
+    return (this.#readOnly ? undefined : this.#writer?.length) ?? 0;
   }
 
   /** The entry is part of the record already. */
   append(entry: SessionEntry): void {
-    if (this.#readOnly) this.#move(this.#readOnly.text);
+    if (this.#readOnly && !this.#writer) this.#move(this.#readOnly.text);
     else this.#writer?.append(entry);
   }
 
@@ -205,6 +207,9 @@ export class SessionFile {
         saveText: (text) => this.#orWait("a long text was not saved separately", at.artifacts.save("session", text)),
       },
       onCreated: () => this.#leaveBreadcrumb(),
+      onOpened: () => {
+        this.#readOnly = undefined; // the process that had it has ended
+      },
       onReadOnly: (reason) => this.#move(reason),
     };
   }

@@ -1,7 +1,7 @@
 // Lists the sessions on the disk from the two ends of each file, so that a list stays cheap. Uses short blocking calls in
 // slices of a few milliseconds: asynchronous calls take five times as long. An unchanged file is not read again.
 
-import { closeSync, constants, promises as fs, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, promises as fs, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { GalleyError, systemCode } from "../../base/errors.js";
 import { parseRecord } from "../../base/ndjson.js";
@@ -123,6 +123,26 @@ export async function sessionFiles(directory: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.name.endsWith(".jsonl") && !entry.isDirectory())
     .map((entry) => join(directory, entry.name));
+}
+
+/** The working directories of the first and the last session there; at once, since a new session waits for it. */
+export function directoriesIn(directory: string): string[] {
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith(".jsonl"));
+    const ends = names.length > 1 ? [names.sort()[0], names.at(-1)] : names;
+    return ends.flatMap((name) => text(headerAt(join(directory, name as string))?.cwd) ?? []);
+  } catch {
+    return []; // there is none yet, or creating a session there will tell
+  }
+}
+
+function headerAt(path: string): Partial<SessionHeader> | undefined {
+  const file = openSync(path, readNow);
+  try {
+    return parse(linesOf(readAt(file, 0, 4096))[0]) as Partial<SessionHeader> | undefined;
+  } finally {
+    closeSync(file);
+  }
 }
 
 function emptyIfAbsent(error: unknown): [] {

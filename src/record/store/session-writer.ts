@@ -11,7 +11,7 @@ import type { SessionEntry, SessionHeader } from "../../protocol/entries.js";
 import { plainLine, type StoredFormSinks, storedLine } from "../stored-form.js";
 import { AppendFile } from "./append-file.js";
 import { createFile, type FileContent, replaceFile } from "./create-file.js";
-import { inUseText, isForbidden, type WriteAccess } from "./load-session.js";
+import { changedText, inUseText, isForbidden, type LaterAccess, type WriteAccess } from "./load-session.js";
 import { type MovePlace, moveFile } from "./move-file.js";
 import { nodeDisk, type SessionDisk } from "./session-disk.js";
 
@@ -31,21 +31,30 @@ export interface WriterOptions {
   /** Runs once the lock is held, before the file comes into being. */
   beforeCreate?(): Promise<void>;
   onCreated?(): void;
+  /** A file whose lock was left to the first entry is ours now. */
+  onOpened?(): void;
   /** Another program uses the file. Nothing more is written to it; the entries need another file. */
   onReadOnly(reason: string): void;
+}
+
+/** The entries, in the current format, of a file in an older one. */
+interface Outdated {
+  readonly version: number;
+  readonly entries: readonly SessionEntry[];
 }
 
 type State =
   /** Nothing on the disk yet. */
   | { readonly kind: "unborn"; readonly lock: FileLock | undefined }
-  /** Written by an older program: converted to the current format before the first line is added. */
+  /** Read, and not ours before there is something to write. */
   | {
-      readonly kind: "outdated";
-      readonly file: AppendFile;
-      readonly lock: FileLock;
-      readonly version: number;
-      readonly entries: readonly SessionEntry[];
+      readonly kind: "unlocked";
+      readonly take: LaterAccess;
+      readonly length: number;
+      readonly outdated?: Outdated | undefined;
     }
+  /** Written by an older program: converted to the current format before the first line is added. */
+  | ({ readonly kind: "outdated"; readonly file: AppendFile; readonly lock: FileLock } & Outdated)
   | { readonly kind: "open"; readonly file: AppendFile; readonly lock: FileLock }
   | { readonly kind: "over" };
 
@@ -81,18 +90,16 @@ export class SessionWriter {
     return new SessionWriter(options, { kind: "unborn", lock: undefined });
   }
 
-  /** Continues a loaded file. `outdated` holds its entries in the current format when the file is in an older one. */
-  static resume(
-    options: WriterOptions,
-    access: WriteAccess,
-    outdated?: { readonly version: number; readonly entries: readonly SessionEntry[] },
-  ): SessionWriter {
-    const { lock } = access;
-    const file = new AppendFile(options.disk ?? nodeDisk, options.path, access);
-    const state: State = outdated ? { kind: "outdated", file, lock, ...outdated } : { kind: "open", file, lock };
-    const writer = new SessionWriter(options, state);
-    writer.#syncedLength = access.length;
+  /** Continues a loaded file. */
+  static resume(options: WriterOptions, access: WriteAccess, outdated?: Outdated): SessionWriter {
+    const writer = new SessionWriter(options, { kind: "over" });
+    writer.#open(access, outdated);
     return writer;
+  }
+
+  /** The same once there is something to write. */
+  static resumeLater(options: WriterOptions, take: LaterAccess, length: number, outdated?: Outdated): SessionWriter {
+    return new SessionWriter(options, { kind: "unlocked", take, length, outdated });
   }
 
   /** The real path. */
@@ -111,6 +118,7 @@ export class SessionWriter {
 
   /** Bytes in the file; 0 while there is none. */
   get length(): number {
+    if (this.#state.kind === "unlocked") return this.#state.length;
     return "file" in this.#state ? this.#state.file.length : 0;
   }
 
@@ -169,8 +177,10 @@ export class SessionWriter {
   }
 
   async #move(options: WriterOptions, moveCompanions: MovePlace["moveCompanions"]): Promise<void> {
+    if (this.#state.kind === "unlocked") await this.#take(this.#state);
     if (this.#state.kind === "outdated") await this.#renew(this.#state);
     const state = this.#state;
+    if (state.kind === "unlocked") throw new GalleyError("busy", `Session ${this.path} is not open`);
     if (state.kind === "unborn") {
       await state.lock?.release();
       this.#state = { kind: "unborn", lock: undefined };
@@ -206,6 +216,7 @@ export class SessionWriter {
         await afterNextInput(); // the request to the model goes first: the lock and the file take time
         await this.#create(this.#state.lock);
       }
+      if (this.#state.kind === "unlocked") await this.#take(this.#state);
       if (this.#state.kind === "outdated")
         await this.#renew(this.#state).catch((error) => this.#giveUpIfForbidden(error));
       while (this.#state.kind === "open") {
@@ -218,6 +229,20 @@ export class SessionWriter {
     } finally {
       this.#isWorking = false;
     }
+  }
+
+  #open(access: WriteAccess, outdated: Outdated | undefined): void {
+    const { lock, length } = access;
+    const file = new AppendFile(this.#disk, this.path, access);
+    this.#state = outdated ? { kind: "outdated", file, lock, ...outdated } : { kind: "open", file, lock };
+    this.#syncedLength = length;
+  }
+
+  async #take({ take, outdated }: State & { kind: "unlocked" }): Promise<void> {
+    const taken = await take((text) => this.#options.log.warn(text));
+    if ("problem" in taken) return this.#giveUp(taken.problem);
+    this.#open(taken, outdated);
+    this.#options.onOpened?.();
   }
 
   async #create(held: FileLock | undefined): Promise<void> {
@@ -359,10 +384,6 @@ export class SessionWriter {
       })
       .catch((error: unknown) => this.#options.log.error(`closing ${this.path} failed`, error));
   }
-}
-
-function changedText(path: string): string {
-  return `Session ${path} was changed by another program`;
 }
 
 /** After two rounds of the event loop: by then the request to the model is on its way. */

@@ -1,7 +1,8 @@
 // `get_state`: what a host needs to draw its screen. Never fails, also while a run is active.
 
 import type { SessionState } from "../../protocol/data.js";
-import { toWireModel } from "../../sdk/index.js";
+import type { ThinkingLevel } from "../../protocol/model.js";
+import { type AgentSession, toWireModel } from "../../sdk/index.js";
 import type { HandlerContext } from "../handler.js";
 
 /**
@@ -16,12 +17,18 @@ export function getState(context: HandlerContext): SessionState | Promise<Sessio
   return Promise.all([findingPending, learning]).then(() => stateOf(context));
 }
 
+/** Hosts know no session without one: where none was asked for, the least that the model has. */
+export function shownLevel(session: AgentSession): ThinkingLevel {
+  const [least = "off"] = session.getAvailableThinkingLevels();
+  return session.thinkingLevel ?? least;
+}
+
 function stateOf({ session, features, results }: HandlerContext): SessionState {
-  const { model, thinkingLevel } = session;
+  const { model } = session;
   const usage = session.getContextUsage();
   return {
     ...(model ? { model: toWireModel(model) } : {}),
-    ...(thinkingLevel ? { thinkingLevel } : {}),
+    thinkingLevel: shownLevel(session),
     isStreaming: session.isStreaming,
     isCompacting: session.isCompacting,
     steeringMode: session.steeringMode,

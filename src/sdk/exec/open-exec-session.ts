@@ -41,7 +41,7 @@ export async function openExecSession(
     onNoModel: () => {},
     access,
     sessionDir,
-    ...(stacked === undefined ? {} : { resume: { kind: "open", target: stacked } }),
+    ...(stacked === undefined ? {} : { resume: { kind: "open", target: stacked, isExclusive: true } }),
   };
   const { session } = await createAgentSession(options);
   const { readOnly } = session.sessionManager;

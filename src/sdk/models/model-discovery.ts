@@ -13,9 +13,9 @@ import { nothingListens } from "../../provider/local/nothing-listens.js";
 import { originOf, rootOf, type ServerToAsk, usualServers } from "../../provider/local/server-address.js";
 import { isLoopbackUrl } from "../../provider/models/config-checks.js";
 import type { ModelRegistry, RequestedModel } from "../../provider/models/model-registry.js";
-import { splitLevel } from "../../provider/models/select-model.js";
 import { plannerModel } from "../../provider/planner/planner-model.js";
 import type { ProviderModel } from "../../provider/provider.js";
+import { splitLevel } from "../../provider/thinking-levels.js";
 
 export interface ModelDiscoveryDeps {
   readonly registry: ModelRegistry;

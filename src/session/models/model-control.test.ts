@@ -74,8 +74,8 @@ describe("cycle", () => {
     ]);
     expect(models.model).toBe(b);
     expect(entries.slice(0, 2)).toEqual([
-      { type: "model_change", model: "acme/b", role: "default" },
-      { type: "model_change", model: "acme/c", role: "default" },
+      { type: "model_change", provider: "acme", modelId: "b", model: "acme/b", role: "default" },
+      { type: "model_change", provider: "acme", modelId: "c", model: "acme/c", role: "default" },
     ]);
   });
 

@@ -3,11 +3,17 @@
 
 import { GalleyError } from "../../base/errors.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
-import { capabilitiesOf, type ProviderModel, type StreamOptions } from "../../provider/provider.js";
+import {
+  capabilitiesOf,
+  levelNamed,
+  type ProviderModel,
+  type StreamOptions,
+  splitLevel,
+} from "../../provider/provider.js";
 import type { SessionRecord } from "../../record/record.js";
 import type { Summarizer } from "../compaction/summarize.js";
 import type { ModelChoice, ModelSource } from "./model-source.js";
-import { availableLevels, clampLevel, levelNamed, nextLevel, splitLevel } from "./thinking.js";
+import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
 
 export interface ModelControlDeps {
   readonly models: ModelSource;
@@ -165,8 +171,9 @@ export class ModelControl {
   /** Records the model, so that opening the record later finds it. */
   record(): void {
     if (!this.#model) return;
-    const { provider, id } = this.#model;
-    this.#deps.record().append({ type: "model_change", model: `${provider}/${id}`, role: "default" });
+    const { provider, id: modelId } = this.#model;
+    const model = `${provider}/${modelId}`;
+    this.#deps.record().append({ type: "model_change", provider, modelId, model, role: "default" });
   }
 
   /** The same for a new record, with the thinking level. */

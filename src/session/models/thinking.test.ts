@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
-import type { ProviderModel } from "../../provider/provider.js";
+import { levelNamed, type ProviderModel } from "../../provider/provider.js";
 import { openRecord } from "../../record/open-record.js";
 import { openSession, scriptedProviderModel } from "../../testing/open-session.js";
 import { call, say } from "../../testing/scripted-model.js";
-import { availableLevels, clampLevel, levelNamed, nextLevel, thinkingOf } from "./thinking.js";
+import { availableLevels, clampLevel, nextLevel, thinkingOf } from "./thinking.js";
 
 type Facts = Pick<ProviderModel, "api" | "reasoning" | "thinking">;
 
@@ -20,7 +20,7 @@ describe("thinkingOf", () => {
   it("takes the model's word, and assumes what every service of the API takes where there is none", () => {
     expect(thinkingOf(lowToHigh)).toBe(lowToHigh.thinking);
     expect(thinkingOf({ api: "openai-completions", reasoning: true })).toEqual({
-      minLevel: "low",
+      minLevel: "minimal",
       maxLevel: "high",
       mode: "effort",
     });

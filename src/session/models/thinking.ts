@@ -5,7 +5,6 @@ import {
   canBeOff,
   capabilitiesOf,
   type Effort,
-  efforts,
   nearestEffort,
   type ProviderModel,
   supportedEfforts,
@@ -18,11 +17,10 @@ type ThinkingModel = Pick<ProviderModel, "api" | "reasoning" | "thinking">;
 export function thinkingOf(model: ThinkingModel): Thinking | undefined {
   if (!model.reasoning) return undefined;
   if (model.thinking) return model.thinking;
-  // A budget is a number, so every level can be sent. A named effort can be refused: only the three that every
-  // service with efforts knows are assumed.
+  // A budget is a number, so every level can be sent. Of named efforts the highest is known to few services.
   return capabilitiesOf(model).takesThinkingBudget
     ? { minLevel: "minimal", maxLevel: "xhigh", mode: "budget" }
-    : { minLevel: "low", maxLevel: "high", mode: "effort" };
+    : { minLevel: "minimal", maxLevel: "high", mode: "effort" };
 }
 
 /** `off`, where it can be, and the supported levels ascending: what can be chosen, in the order of the cycle. */
@@ -44,18 +42,6 @@ export function clampLevel(model: ThinkingModel, level: ThinkingLevel | undefine
 export function levelSuffix(model: ThinkingModel, level: ThinkingLevel | undefined): string {
   const fitted = model.reasoning ? clampLevel(model, level) : undefined;
   return fitted === undefined ? "" : `:${fitted}`;
-}
-
-/** A level that we know by its name; a record may hold any word. */
-export function levelNamed(name: string | null | undefined): ThinkingLevel | undefined {
-  return (["off", ...efforts] as const).find((known) => known === name);
-}
-
-/** The level from a name's suffix; undefined where it has none. */
-export function splitLevel(name: string): { name: string; level: ThinkingLevel } | undefined {
-  const colon = name.lastIndexOf(":");
-  const level = levelNamed(name.slice(colon + 1));
-  return colon < 0 || level === undefined ? undefined : { name: name.slice(0, colon), level };
 }
 
 /** The level after `current`, wrapping; no current level counts as before `off`. Null for a model that cannot think. */

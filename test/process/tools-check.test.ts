@@ -109,7 +109,7 @@ describe("galley tools check", () => {
     put(
       "reach.ts",
       `import type { Nowhere } from "@mariozechner/pi-coding-agent";
-import { createBashTol, isToolCallEventType, type AlsoNowhere, Elided } from "@mariozechner/pi-coding-agent";
+import { createBashTol, isToolCallEventType, InteractiveMode, type AlsoNowhere, Elided } from "@mariozechner/pi-coding-agent";
 import * as agent from "galley";
 import { spin } from "./helper.js";
 export default (pi: Nowhere & { on: unknown }) => {
@@ -117,7 +117,7 @@ export default (pi: Nowhere & { on: unknown }) => {
   pi.registerComand("go", {
     description: "Goes",
     handler: async (_args, ctx) => {
-      createBashTol(spin(), agent.astEdits, kept, isToolCallEventType);
+      createBashTol(spin(), agent.astEdits, kept, isToolCallEventType, InteractiveMode);
       ctx.modelRegistry.hasConfiguredAuth(ctx.model);
       ctx.ui.notifi("x");
       ctx.somethingNew?.();
@@ -135,13 +135,13 @@ export default (pi: Nowhere & { on: unknown }) => {
     const problems = stdout.split("\n").filter((line) => /:\d+: /.test(line));
     expect(problems).toEqual([
       'problem: ~/reach.ts:2: @mariozechner/pi-coding-agent has no export "createBashTol" here; did you mean "createBashTool"?',
-      expect.stringMatching(/reach\.ts:2: .* has no export "isToolCallEventType" here/),
       'problem: ~/reach.ts:7: pi has no member "registerComand" here; did you mean "registerCommand"?',
       'problem: ~/reach.ts:10: galley has no export "astEdits" here; did you mean "astEdit"?',
       'problem: ~/reach.ts:11: ctx.modelRegistry has no member "hasConfiguredAuth" here',
       'problem: ~/reach.ts:12: ctx.ui has no member "notifi" here; did you mean "notify"?',
       expect.stringMatching(/reach\.ts:18: pi has no member "getCommands" here/),
       'problem: ~/helper.ts:1: @mariozechner/pi-tui has no export "Markdwn" here; did you mean "Markdown"?',
+      'advice: ~/reach.ts:2: @mariozechner/pi-coding-agent: "InteractiveMode" fails when it is used, galley does not have it yet',
     ]);
   });
 

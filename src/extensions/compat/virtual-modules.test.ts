@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, moduleThatSays, type ToolModules, textOf, toolModules } from "../../../test/kit/tool-modules.js";
+import names from "./pi-names.json" with { type: "json" };
 import { isHostModule } from "./virtual-modules.js";
 
 let modules: ToolModules;
@@ -66,6 +67,65 @@ describe("every name gives the same thing", () => {
     expect(
       await inside("[StringEnum(['a'], { description: 'd' }), other === StringEnum, logger === pi.logger]", before),
     ).toEqual([{ type: "string", enum: ["a"], description: "d" }, true, true]);
+  });
+});
+
+describe("names of pi", () => {
+  it("are all there, in every module, real or as a stand-in", async () => {
+    const modules = ["pi-coding-agent", "pi-tui", "pi-ai", "pi-agent-core"] as const;
+    const imports = modules.map((name, index) => `import * as m${index} from "@earendil-works/${name}";`).join("\n");
+    const lists = JSON.stringify(modules.map((name) => names[name].split(" ")));
+    const expression = `${lists}.flatMap((list, index) => list.filter((name) => [m0, m1, m2, m3][index][name] === undefined))`;
+    expect(await inside(expression, imports)).toEqual([]);
+  });
+
+  it("that galley does not have can be extended and patched, and say so when they are used", async () => {
+    modules.write({
+      "node_modules/amp-themes/package.json": '{"name":"amp-themes","main":"main.js"}',
+      "node_modules/amp-themes/main.js": "exports.use = (Mode) => new Mode();",
+    });
+    const before = `import { InteractiveMode, main } from "@earendil-works/pi-coding-agent"; import { use } from "amp-themes";
+      class Mine extends InteractiveMode {}
+      InteractiveMode.prototype.draw = () => "patched";
+      const said = (work) => { try { return work(); } catch (error) { return error.message; } };`;
+    expect(
+      await inside(
+        "[said(() => main()), said(() => new Mine()), said(() => use(InteractiveMode)), Mine.prototype.draw()]",
+        before,
+      ),
+    ).toEqual([
+      expect.stringMatching(/^galley does not have main of pi-coding-agent yet \(used by .*probe\.ts\)\.$/),
+      expect.stringMatching(/^galley does not have InteractiveMode of pi-coding-agent yet \(used by .*probe\.ts\)\.$/),
+      "galley does not have InteractiveMode of pi-coding-agent yet (used by amp-themes).",
+      "patched",
+    ]);
+  });
+
+  it("smaller ones that it has", async () => {
+    const before = `import { truncateTail, truncateLine, stripFrontmatter, getLanguageFromPath, isToolCallEventType, isBashToolResult,
+      getLatestCompactionEntry } from "@mariozechner/pi-agent-core";`;
+    const expression = `[truncateTail("a\\nb\\nc", { maxLines: 2 }).content, truncateTail("ä".repeat(9), { maxBytes: 5 }).content,
+      truncateLine("abc", 2), stripFrontmatter("---\\na: 1\\n---\\nText"), getLanguageFromPath("/x/a.test.tsx"),
+      isToolCallEventType("bash", { toolName: "bash" }), isBashToolResult({ toolName: "read" }),
+      getLatestCompactionEntry([{ type: "compaction", id: 1 }, { type: "compaction", id: 2 }, { type: "message" }]).id]`;
+    expect(await inside(expression, before)).toEqual([
+      "b\nc",
+      "ää",
+      { text: "ab... [truncated]", wasTruncated: true },
+      "Text",
+      "typescript",
+      true,
+      false,
+      2,
+    ]);
+  });
+
+  it("of the schema libraries' parts", async () => {
+    const before = `import { Value } from "@sinclair/typebox/value"; import { TypeCompiler } from "@sinclair/typebox/compiler";
+      import { Check } from "typebox/value"; import { Compile } from "typebox/compile"; import { Type } from "typebox";`;
+    const expression = `[Value.Check(pi.typebox.Type.String(), "x"), TypeCompiler.Compile(pi.typebox.Type.String()).Check(1),
+      Check(Type.Number(), 1), Compile(Type.Number()).Check("x")]`;
+    expect(await inside(expression, before)).toEqual([true, false, true, false]);
   });
 });
 

@@ -6,6 +6,7 @@ import { GalleyError } from "../../base/errors.js";
 import type { ToolLogger } from "../api/custom-tool.js";
 import { defineCustomTool, defineTool } from "../api/custom-tool.js";
 import { runAsHost } from "../load/load-guard.js";
+import type { PiModule } from "./stand-ins.js";
 
 const scopes = ["mariozechner", "earendil-works", "oh-my-pi", "f5-sales-demo", "f5xc-salesdemos"];
 const hostNames = [
@@ -13,7 +14,16 @@ const hostNames = [
   ...scopes.flatMap((scope) => [`@${scope}/pi-coding-agent`, `@${scope}/pi-coding-agent/hooks`, `@${scope}/xcsh`]),
 ];
 
-type LibraryName = "@sinclair/typebox" | "typebox" | "zod";
+const libraryNames = [
+  "@sinclair/typebox",
+  "@sinclair/typebox/compiler",
+  "@sinclair/typebox/value",
+  "typebox",
+  "typebox/compile",
+  "typebox/value",
+  "zod",
+] as const;
+type LibraryName = (typeof libraryNames)[number];
 type ModuleName = "galley" | "tui" | "ai" | "core" | LibraryName;
 type Exports = Readonly<Record<string, unknown>>;
 
@@ -28,13 +38,13 @@ export interface HostModules {
 const moduleOf = new Map<string, ModuleName>([
   ...hostNames.map((name) => [name, "galley"] as const),
   ...inScopes("pi-tui", "tui"),
-  ...inScopes("pi-ai", "ai"),
-  ...inScopes("pi-ai/compat", "ai"),
+  ...["", "/compat", "/oauth", "/providers/all"].flatMap((part) => inScopes(`pi-ai${part}`, "ai")),
   ...inScopes("pi-agent-core", "core"),
   ...inScopes("pi-utils", "core"),
-  ["@sinclair/typebox", "@sinclair/typebox"],
-  ["typebox", "typebox"],
-  ["zod", "zod"],
+  ...libraryNames.map((name) => [name, name] as const),
+  // The compiler is called so in one of the two packages; modules are not always sure in which.
+  ["@sinclair/typebox/compile", "@sinclair/typebox/compiler"],
+  ["typebox/compiler", "typebox/compile"],
   ["zod/v4", "zod"],
 ]);
 
@@ -47,6 +57,10 @@ export function isHostModule(specifier: string): boolean {
 const mentions: [LibraryName, RegExp][] = [
   ["@sinclair/typebox", /@sinclair\/typebox|(?<!["'])\btypebox\b/],
   ["typebox", /["']typebox["']/],
+  ["@sinclair/typebox/compiler", /@sinclair\/typebox\/compile/],
+  ["@sinclair/typebox/value", /@sinclair\/typebox\/value/],
+  ["typebox/compile", /["']typebox\/compile/],
+  ["typebox/value", /["']typebox\/value["']/],
   ["zod", /\bzod\b/],
 ];
 
@@ -119,18 +133,21 @@ export class VirtualModules {
   async #make(name: ModuleName): Promise<Exports> {
     switch (name) {
       case "galley":
-        return asModule(
+        return asPiModule(
+          "pi-coding-agent",
           (await import("./components.js")).componentLibrary(),
           await this.#host.tui?.(),
           { defineCustomTool, defineTool },
           await this.#host.galley?.(),
         );
       case "tui":
-        return asModule((await import("./components.js")).componentLibrary(), await this.#host.tui?.());
-      case "ai":
-        return asModule({ StringEnum, Type: (await library("@sinclair/typebox")).Type }, await this.#host.ai?.());
+        return asPiModule("pi-tui", (await import("./components.js")).componentLibrary(), await this.#host.tui?.());
+      case "ai": {
+        const { Type } = await library("@sinclair/typebox");
+        return asPiModule("pi-ai", { StringEnum, Type }, await this.#host.ai?.());
+      }
       case "core":
-        return asModule({ logger: this.#logger });
+        return asPiModule("pi-agent-core", await import("./module-texts.js"), { logger: this.#logger });
       default:
         return library(name);
     }
@@ -147,9 +164,22 @@ function library(name: LibraryName): Promise<Exports> {
 }
 
 async function importLibrary(name: LibraryName): Promise<Exports> {
-  if (name === "typebox") return asModule(await import("typebox"));
-  if (name === "@sinclair/typebox") return asModule(await import("@sinclair/typebox"));
-  return asModule(withEitherRecord(await import("zod")));
+  switch (name) {
+    case "@sinclair/typebox":
+      return asModule(await import("@sinclair/typebox"));
+    case "@sinclair/typebox/compiler":
+      return asModule(await import("@sinclair/typebox/compiler"));
+    case "@sinclair/typebox/value":
+      return asModule(await import("@sinclair/typebox/value"));
+    case "typebox":
+      return asModule(await import("typebox"));
+    case "typebox/compile":
+      return asModule(await import("typebox/compile"));
+    case "typebox/value":
+      return asModule(await import("typebox/value"));
+    case "zod":
+      return asModule(withEitherRecord(await import("zod")));
+  }
 }
 
 /** zod 3 took the value's schema alone; tools written for it still do. */
@@ -162,6 +192,13 @@ function withEitherRecord(zod: typeof import("zod")): object {
   whole.z = whole;
   whole.default = whole;
   return whole;
+}
+
+/** With a stand-in for each name that pi exports there and we do not have. */
+async function asPiModule(name: PiModule, ...parts: (object | undefined)[]): Promise<Exports> {
+  const { standInsFor } = await import("./stand-ins.js");
+  const real = Object.assign({}, ...parts);
+  return asModule(standInsFor(name, real), real);
 }
 
 /** A plain object instead of a namespace, marked the way compiled code looks for. */

@@ -14,13 +14,17 @@ export interface KnownNames {
   /** What the factory is given. */
   readonly api: KnownObject;
   readonly context: KnownObject;
-  /** Undefined for a module that galley does not serve. */
-  exportsOf(specifier: string): Promise<readonly string[] | undefined>;
+  /** Undefined for a module that galley does not serve. `standIns`: those of the names that fail when they are used. */
+  exportsOf(
+    specifier: string,
+  ): Promise<{ readonly names: readonly string[]; readonly standIns: readonly string[] } | undefined>;
 }
 
 export interface UnknownName {
   readonly line: number;
   readonly sentence: string;
+  /** The module works without it until it is used. */
+  readonly isLate?: boolean;
 }
 
 /** Throws nothing: what cannot be parsed has been told by the load. */
@@ -44,9 +48,14 @@ async function unknownImports(root: SgNode, known: KnownNames): Promise<UnknownN
   const found: UnknownName[] = [];
   for (const statement of all(root, importKind("statement"))) {
     const specifier = first(statement, "string")?.text().slice(1, -1) ?? "";
-    const names = hasChild(statement, "type") ? undefined : await known.exportsOf(specifier);
-    if (!names) continue;
+    const served = hasChild(statement, "type") ? undefined : await known.exportsOf(specifier);
+    if (!served) continue;
+    const { names, standIns } = served;
     const miss = (at: SgNode, name: string) => {
+      if (standIns.includes(name)) {
+        const sentence = `${specifier}: "${name}" fails when it is used, galley does not have it yet`;
+        found.push({ line: lineOf(at), sentence, isLate: true });
+      }
       if (names.includes(name)) return;
       const sentence = `${specifier} has no export "${name}" here${suggestion(name, names)}`;
       found.push({ line: lineOf(at), sentence });

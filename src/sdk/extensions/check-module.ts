@@ -11,6 +11,7 @@ import { createExtensionApi } from "../../extensions/api/extension-api.js";
 import { createCommandContext } from "../../extensions/api/extension-context.js";
 import { ExtensionRegistrations } from "../../extensions/api/extension-registrations.js";
 import { createToolApi, createToolLogger } from "../../extensions/api/tool-api.js";
+import { isStandIn } from "../../extensions/compat/stand-ins.js";
 import { isHostModule, VirtualModules } from "../../extensions/compat/virtual-modules.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
 import type { LoadDeps } from "../../extensions/load/load.js";
@@ -65,10 +66,10 @@ export async function checkModule(location: ExtensionLocation, path: string): Pr
     const found = await checkOne(location, candidate, isNamedHook);
     const isTool = found.check.modules.some(({ form }) => form === "custom tool");
     checks.push(await withLines(found, candidate));
-    const problems = await withLoading(location, (loading) =>
+    const unknown = await withLoading(location, (loading) =>
       unknownIn(candidate, knownNames(isTool ? "tool" : "extension", loading)),
     );
-    checks.push({ modules: [], tools: [], problems, advice: [] });
+    checks.push({ modules: [], tools: [], ...unknown });
   }
   return joined([{ modules: [], tools: [], problems, advice: [] }, ...checks]);
 }
@@ -107,19 +108,23 @@ async function withLines({ check, made }: OneCheck, { path, realPath }: FoundMod
 }
 
 /** In the module and in the files beside it that it imports. */
-async function unknownIn({ path, realPath }: FoundModule, known: KnownNames): Promise<string[]> {
+async function unknownIn(
+  { path, realPath }: FoundModule,
+  known: KnownNames,
+): Promise<Pick<ModuleCheck, "problems" | "advice">> {
   const files = new Set([realPath]);
   const problems: string[] = [];
+  const advice: string[] = [];
   for (const file of files) {
     const text = textOf(file);
     const shown = file === realPath ? path : file;
-    for (const { line, sentence } of await findUnknownNames(text, file, known))
-      problems.push(`${shown}:${line}: ${sentence}`);
+    for (const { line, sentence, isLate } of await findUnknownNames(text, file, known))
+      (isLate ? advice : problems).push(`${shown}:${line}: ${sentence}`);
     for (const specifier of findImports(text).specifiers.filter((name) => name.startsWith(".")))
       for (const target of importTargets(specifier, dirname(file), () => undefined).slice(0, 1))
         if (files.size < maxFiles && /\.[cm]?[jt]sx?$/.test(target)) files.add(target);
   }
-  return problems;
+  return { problems, advice };
 }
 
 const maxFiles = 200;
@@ -278,7 +283,10 @@ function knownNames(kind: "tool" | "extension", loading: LoadDeps): KnownNames {
       },
     },
     async exportsOf(specifier) {
-      return isHostModule(specifier) ? Object.keys(await virtual.load(specifier)) : undefined;
+      if (!isHostModule(specifier)) return undefined;
+      const exports = await virtual.load(specifier);
+      const names = Object.keys(exports);
+      return { names, standIns: names.filter((name) => isStandIn(exports[name])) };
     },
   };
 }

@@ -5,13 +5,18 @@ import { resolve } from "node:path";
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import * as texts from "../../extensions/compat/module-texts.js";
+import { piVersion } from "../../extensions/compat/stand-ins.js";
+import type { SessionEntry } from "../../protocol/entries.js";
 import type { CompactionResult } from "../../protocol/events.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { ProviderModel, StreamFunction } from "../../provider/provider.js";
+import { buildContext } from "../../record/build-context.js";
+import { EntryTree } from "../../record/entry-tree.js";
 import { askSummarizers } from "../../session/compaction/ask-summarizers.js";
 import type { CompactionPreparation } from "../../session/compaction/compaction-extensions.js";
 import { serializeMessages } from "../../session/compaction/serialize.js";
 import { summarize } from "../../session/compaction/summarize.js";
+import { estimateTokens } from "../../session/context-usage.js";
 import { toModelMessages } from "../../session/model-messages.js";
 import { defaultSessionSettings } from "../../session/session-settings.js";
 import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
@@ -32,6 +37,11 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     ...texts,
     ...toolMakers(deps),
     astEdit: deps.astEdit,
+    /** Of the interface: packages ask it for what they may use. */
+    VERSION: piVersion,
+    DEFAULT_COMPACTION_SETTINGS: defaultSessionSettings.compaction,
+    estimateTokens,
+    buildSessionContext,
     CONFIG_DIR_NAME: ".galley",
     getAgentDir: () => agentDir,
     convertToLlm: (messages: readonly AgentMessage[]) => toModelMessages(messages),
@@ -40,6 +50,15 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     copyToClipboard: (text: string) => copy(text, deps),
     withFileMutationQueue: fileQueue(deps.cwd),
   };
+}
+
+/** What the model was shown at an entry; default: at the last one. */
+function buildSessionContext(entries: readonly SessionEntry[], leafId?: string | null) {
+  const tree = new EntryTree(undefined, entries);
+  const { messages, thinkingLevel, models } = buildContext(tree.pathTo(leafId));
+  const [provider, ...rest] = models.get("default")?.split("/") ?? [];
+  const model = provider === undefined ? null : { provider, modelId: rest.join("/") };
+  return { messages, thinkingLevel: thinkingLevel ?? "off", model };
 }
 
 /** Changes one file at a time, across all callers. */

@@ -77,6 +77,29 @@ export function operationsProcesses(operations: BashOperations, clock: Clock): P
   };
 }
 
+/** Commands on this machine, as the session's own run. */
+export function localOperations({ processes }: { readonly processes: Processes }): BashOperations {
+  return {
+    async exec(command, cwd, { onData, signal, timeout, env }) {
+      const given = Object.entries(env ?? {}).filter(([, value]) => value !== undefined) as [string, string][];
+      const { exitCode, stopped } = await processes.run({
+        command: { shell: command },
+        cwd,
+        signal,
+        env: Object.fromEntries(given),
+        timeoutMs: timeout && timeout * 1000,
+        mergesOutput: true,
+        onOutput(chunk) {
+          onData(Buffer.from(chunk));
+          return undefined;
+        },
+      });
+      if (stopped !== undefined) throw new Error(stopped === "aborted" ? "aborted" : `timeout:${timeout}`);
+      return { exitCode };
+    },
+  };
+}
+
 async function ended(
   operations: BashOperations,
   { cwd, env, timeoutMs, onOutput }: ProcessRequest,

@@ -10,6 +10,7 @@ import { defineTool } from "../../extensions/api/custom-tool.js";
 import type { Workspace } from "../../files/workspace.js";
 import type { Environment } from "../../processes/child-environment.js";
 import type { Processes } from "../../processes/processes.js";
+import { findShell } from "../../processes/shell.js";
 import { createEdit } from "../../tools/edit.js";
 import { createFind } from "../../tools/find.js";
 import { createGrep } from "../../tools/grep.js";
@@ -21,7 +22,13 @@ import { notFound } from "../../tools/search/search-roots.js";
 import { SeenFiles } from "../../tools/seen-files.js";
 import type { AnyTool } from "../../tools/tool.js";
 import { createWrite } from "../../tools/write.js";
-import { type BashOperations, hookedProcesses, operationsProcesses, type SpawnHook } from "./operations-processes.js";
+import {
+  type BashOperations,
+  hookedProcesses,
+  localOperations,
+  operationsProcesses,
+  type SpawnHook,
+} from "./operations-processes.js";
 import { type FileOperations, operationsWorkspace, unstaged } from "./operations-workspace.js";
 
 export interface ToolMakerDeps {
@@ -79,7 +86,19 @@ export function toolMakers(deps: ToolMakerDeps) {
       [`create${name}ToolDefinition`, make],
     ];
   });
-  return Object.fromEntries(named) as Record<`create${MakerName}Tool${"" | "Definition"}`, ToolMaker>;
+  const made = Object.fromEntries(named) as Record<`create${MakerName}Tool${"" | "Definition"}`, ToolMaker>;
+  const several = (names: readonly MakerName[]) => (cwd?: string) =>
+    names.map((name) => made[`create${name}Tool`](cwd));
+  return {
+    ...made,
+    createCodingTools: several(["Read", "Bash", "Edit", "Write"]),
+    createReadOnlyTools: several(["Read", "Grep", "Find", "Ls"]),
+    createLocalBashOperations: () => localOperations(deps),
+    getShellConfig: (shell?: string) => ({
+      shell: shell ?? findShell({ path: deps.env.PATH, projectRoot: deps.cwd }),
+      args: ["-c"],
+    }),
+  };
 }
 
 function toolWith(deps: ToolMakerDeps, name: MakerName, { cwd, options }: { cwd: string; options: MakerOptions }) {

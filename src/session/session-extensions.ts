@@ -32,7 +32,7 @@ export type SwitchReason = "new" | "resume" | "fork";
 /** What is about to happen to the record, and may be prevented. */
 export type RequestedChange =
   | { readonly kind: "switch"; readonly reason: SwitchReason; readonly targetSessionFile?: string }
-  | { readonly kind: "branch"; readonly entryId: string };
+  | { readonly kind: "branch"; readonly entryId: string; readonly position: "before" | "at" };
 
 export type RecordChange =
   | { readonly kind: "switch"; readonly reason: SwitchReason; readonly previousSessionFile: string | undefined }
@@ -94,10 +94,13 @@ export interface SessionExtensions {
   /** Before every model call: what it is told instead. The record keeps the original. */
   reviseContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]>;
   prevents(requested: RequestedChange, signal: AbortSignal): Promise<boolean>;
+  /** Nothing prevents it any more: the present record is about to be left. */
+  leaving(change: RequestedChange): Promise<void>;
   /** Before the session moves to another entry of the tree. */
   beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict>;
   /** Undefined while no extension takes part in summaries. */
   readonly compaction: CompactionExtensions | undefined;
+  /** Another record, or another entry of it, is current now. */
   changed(change: RecordChange): Promise<void>;
   commands(): SlashCommand[];
   /** For a terminal; undefined until they are loaded. */

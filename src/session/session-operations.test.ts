@@ -286,12 +286,12 @@ describe("changes of the record", () => {
     const [id] = entryIds(session) as [string];
     await session.newSession();
     await session.dispose();
-    expect(heard).toEqual(["before", "switch", "shutdown"]);
+    expect(heard).toEqual(["before", "shutdown", "switch", "shutdown"]);
     const over = "The session was closed. Open it again to go on.";
     await expect(session.newSession()).rejects.toThrow(over);
     await expect(session.switchSession(join(folder, "x.jsonl"))).rejects.toThrow(over);
     await expect(session.navigateTree(id)).rejects.toThrow(over);
-    expect(heard).toHaveLength(3);
+    expect(heard).toHaveLength(4);
     const { session: other } = await openSession();
     expect(await Promise.all([other.newSession(), other.dispose()])).toEqual([true, undefined]);
   });

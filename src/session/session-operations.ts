@@ -18,22 +18,22 @@ import { becomeIdle, leavePending } from "./stop-session.js";
 
 /** An empty record; model, thinking level and modes stay. The old one keeps what it has. False: it was prevented. */
 export function newSession(session: SessionInternals, origin: { parentSession?: string }): Promise<boolean> {
-  return unlessPrevented(session, { kind: "switch", reason: "new" }, async () => {
-    await change(session, async () => session.deps.records.create(origin));
+  return unlessPrevented(session, { kind: "switch", reason: "new" }, async (leave) => {
+    await change(session, leave, async () => session.deps.records.create(origin));
     session.models.recordAll();
   });
 }
 
 /** Reads the file first; a missing one is an error. False: it was prevented. */
 export function switchSession(session: SessionInternals, path: string): Promise<boolean> {
-  return unlessPrevented(session, { kind: "switch", reason: "resume", targetSessionFile: path }, async () => {
+  return unlessPrevented(session, { kind: "switch", reason: "resume", targetSessionFile: path }, async (leave) => {
     // One of its own files, which only this session may write: opening it again would only find it locked.
     const own = openAt(session, path);
     const release = own && session.detached.use(own); // else the end of a command could close it meanwhile
     try {
       if (!own) await session.detached.closed();
       const record = own ?? (await session.deps.records.open(path));
-      await change(session, async () => record);
+      await change(session, leave, async () => record);
     } finally {
       release?.();
     }
@@ -48,9 +48,9 @@ export async function branch(
   entryId: string,
 ): Promise<{ text: string; cancelled: boolean }> {
   const text = textToBranchAt(session, entryId);
-  const isDone = await unlessPrevented(session, { kind: "branch", entryId }, async () => {
+  const isDone = await unlessPrevented(session, { kind: "branch", entryId, position: "before" }, async (leave) => {
     textToBranchAt(session, entryId); // another record may be current by now, and a refusal stops no run
-    await changeToCopy(session, async (old) => (await old.branchTo(entryId)).session);
+    await changeToCopy(session, leave, async (old) => (await old.branchTo(entryId)).session);
     session.models.recordWhatIsNew();
   });
   return { text, cancelled: !isDone };
@@ -66,15 +66,17 @@ function textToBranchAt({ current: { record } }: SessionInternals, entryId: stri
 /** A full copy under a new id; false for a session that is in memory only, or where it was prevented. */
 export async function fork(session: SessionInternals): Promise<boolean> {
   if (session.current.record.sessionFile === undefined) return false;
-  return unlessPrevented(session, { kind: "switch", reason: "fork" }, () => changeToCopy(session, (old) => old.copy()));
+  return unlessPrevented(session, { kind: "switch", reason: "fork" }, (leave) =>
+    changeToCopy(session, leave, (old) => old.copy()),
+  );
 }
 
 /** Continues in a full copy, wherever the record is kept. False: it was prevented. */
 export async function clone(session: SessionInternals): Promise<boolean> {
   const { leafId } = session.current.record.tree;
   if (leafId === null) throw new GalleyError("not_found", "Cannot clone session: no current entry selected");
-  return unlessPrevented(session, { kind: "branch", entryId: leafId }, () =>
-    changeToCopy(session, (old) => old.copy()),
+  return unlessPrevented(session, { kind: "branch", entryId: leafId, position: "at" }, (leave) =>
+    changeToCopy(session, leave, (old) => old.copy()),
   );
 }
 
@@ -168,11 +170,14 @@ function navigate(
   });
 }
 
+/** Tells extensions that the present record is left now. */
+type Leave = () => Promise<void>;
+
 /** Extensions may object, and are told what became of it. */
 async function unlessPrevented(
   session: SessionInternals,
   requested: RequestedChange,
-  work: () => Promise<void>,
+  work: (leave: Leave) => Promise<void>,
 ): Promise<boolean> {
   const { extensions } = session.deps;
   session.driver.checkOpen();
@@ -181,7 +186,7 @@ async function unlessPrevented(
   const previousSessionFile = session.current.record.sessionFile;
   await session.current.exclusively(async () => {
     checkNotOver(session);
-    await work();
+    await work(async () => extensions?.leaving(requested));
   });
   const { kind } = requested;
   await extensions?.changed(kind === "branch" ? { kind, previousSessionFile } : { ...requested, previousSessionFile });
@@ -189,10 +194,15 @@ async function unlessPrevented(
 }
 
 /** The closing events of a run come first; then the old record is left for another. */
-async function change(session: SessionInternals, open: (old: SessionRecord) => Promise<SessionRecord>): Promise<void> {
+async function change(
+  session: SessionInternals,
+  leave: Leave,
+  open: (old: SessionRecord) => Promise<SessionRecord>,
+): Promise<void> {
   await becomeIdle(session);
   const old = session.current.record;
   const next = await open(old);
+  await leave();
   await becomeIdle(session); // a prompt may have come meanwhile, and its run must not end up in another record
   await leavePending(session, "Session switched.");
   enter(session, next);
@@ -201,8 +211,12 @@ async function change(session: SessionInternals, open: (old: SessionRecord) => P
 }
 
 /** The conversation goes on in it, and so does its budget. */
-function changeToCopy(session: SessionInternals, copy: (old: SessionRecord) => Promise<SessionRecord>): Promise<void> {
-  return change(session, async (old) => {
+function changeToCopy(
+  session: SessionInternals,
+  leave: Leave,
+  copy: (old: SessionRecord) => Promise<SessionRecord>,
+): Promise<void> {
+  return change(session, leave, async (old) => {
     const next = await copy(old);
     session.budget.share(old.sessionId, next.sessionId);
     return next;

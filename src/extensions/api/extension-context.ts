@@ -1,7 +1,10 @@
 // `ctx`: what an extension may know and do while it is called. Every member asks the session when it is used, so that a
 // context which an extension kept is never out of date.
 
+import type { InputContent } from "../../protocol/content.js";
 import type { ContextUsage } from "../../protocol/data.js";
+import type { SendCustomOptions } from "../../session/queue-message.js";
+import type { CustomMessageInput } from "../../session/session-messages.js";
 import { runAsHost } from "../load/load-guard.js";
 import type { CustomToolContext, ToolHost } from "./custom-tool-context.js";
 import type { LiveUI } from "./custom-tool-ui.js";
@@ -24,14 +27,28 @@ export interface ContextHost extends ToolHost {
 export interface CommandHost {
   waitForIdle(): Promise<void>;
   newSession(options: NewSessionOptions): Promise<SessionChange>;
-  switchSession(path: string): Promise<SessionChange>;
-  branch(entryId: string): Promise<SessionChange>;
+  switchSession(path: string, options?: ChangeOptions): Promise<SessionChange>;
+  branch(entryId: string, options?: ChangeOptions): Promise<SessionChange>;
   navigateTree(entryId: string, options: { summarize?: boolean; customInstructions?: string }): Promise<SessionChange>;
   /** Reads the extensions again. */
   reload(): Promise<void>;
 }
 
-export interface NewSessionOptions {
+/** What extensions say in the conversation. */
+export interface SendHost {
+  sendMessage(message: CustomMessageInput, options?: SendCustomOptions): Promise<void>;
+  sendUserMessage(
+    content: string | readonly InputContent[],
+    options?: { deliverAs?: "steer" | "followUp" },
+  ): Promise<void>;
+}
+
+export interface ChangeOptions {
+  /** Goes on in the other conversation, with a context of the extensions there: this one is over by then. */
+  withSession?(ctx: ExtensionCommandContext & SendHost): Promise<void> | void;
+}
+
+export interface NewSessionOptions extends ChangeOptions {
   parentSession?: string;
   /** Fills the new session before anything else happens in it. */
   setup?(session: unknown): Promise<void> | void;
@@ -56,7 +73,7 @@ export interface ExtensionCommandContext extends ExtensionContext, CommandHost {
   newSession(options?: NewSessionOptions): Promise<SessionChange>;
   navigateTree(entryId: string, options?: { summarize?: boolean; customInstructions?: string }): Promise<SessionChange>;
   /** Another name for `branch`. */
-  fork(entryId: string): Promise<SessionChange>;
+  fork(entryId: string, options?: ChangeOptions): Promise<SessionChange>;
 }
 
 export interface ContextDeps<Host = ContextHost> {
@@ -113,11 +130,12 @@ export function createExtensionContext(
 
 export function createCommandContext(deps: ContextDeps<ContextHost & CommandHost>): ExtensionCommandContext {
   const ask = <Result>(question: (host: CommandHost) => Result): Result => runAsHost(() => question(deps.host()));
-  const branch = (entryId: string) => ask((session) => session.branch(entryId));
+  const branch: CommandHost["branch"] = (...args) => ask((session) => session.branch(...args));
   return Object.assign(createExtensionContext(deps), {
     waitForIdle: () => ask((session) => session.waitForIdle()),
     newSession: (options: NewSessionOptions = {}) => ask((session) => session.newSession(options)),
-    switchSession: (path: string) => ask((session) => session.switchSession(path)),
+    switchSession: (...args: Parameters<CommandHost["switchSession"]>) =>
+      ask((session) => session.switchSession(...args)),
     branch,
     fork: branch,
     navigateTree: (entryId: string, options = {}) => ask((session) => session.navigateTree(entryId, options)),

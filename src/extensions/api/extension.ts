@@ -12,7 +12,7 @@ import type { AnyTool } from "../../tools/tool.js";
 import type { HookAnswers, HookEvent, HookName } from "../hooks/hooks.js";
 import type { CustomTool, CustomToolAPI, CustomToolResult } from "./custom-tool.js";
 import type { CommandDefinition } from "./extension-commands.js";
-import type { CommandHost, ContextHost, ExtensionContext } from "./extension-context.js";
+import type { CommandHost, ContextHost, ExtensionContext, SendHost } from "./extension-context.js";
 
 /** A module's default export. It registers; actions on the session come later. */
 export type ExtensionFactory = (pi: ExtensionAPI) => void | Promise<void>;
@@ -103,14 +103,9 @@ export interface ShortcutDefinition {
 }
 
 /** The session, as far as extensions reach it. */
-export interface ExtensionHost extends ContextHost, CommandHost {
+export interface ExtensionHost extends ContextHost, CommandHost, SendHost {
   /** What events do not show. */
   readonly secrets?: TextMask;
-  sendMessage(message: CustomMessageInput, options?: SendCustomOptions): Promise<void>;
-  sendUserMessage(
-    content: string | readonly InputContent[],
-    options?: { deliverAs?: "steer" | "followUp" },
-  ): Promise<void>;
   appendEntry(customType: string, data?: unknown): void;
   getActiveTools(): string[];
   getAllTools(): readonly ToolInfo[];
@@ -129,10 +124,13 @@ const tooEarlyText = "Extension runtime not initialized. Action methods cannot b
 const tooLateText =
   "This extension was reloaded, or its session has ended. Objects it kept from before no longer work.";
 
-/** Before there is a session, and after it is gone. */
+const otherConversationText = "This extension belongs to a conversation that has ended.";
+
+/** Before there is a session, and after it is gone or about another conversation. */
 export class ExtensionRuntimeNotInitializedError extends GalleyError {
-  constructor({ isOver = false } = {}) {
-    super("unsupported", isOver ? tooLateText : tooEarlyText);
+  constructor(end?: "over" | "other_conversation") {
+    const late = end === "over" ? tooLateText : otherConversationText;
+    super("unsupported", end === undefined ? tooEarlyText : late);
     this.name = "ExtensionRuntimeNotInitializedError";
   }
 }

@@ -118,7 +118,7 @@ function scalar(given: string): unknown {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-interface ToolEvent {
+export interface ToolEvent {
   readonly toolName?: unknown;
 }
 

@@ -253,6 +253,8 @@ it("an event is shown under the name it was asked for", async () => {
       pi.on("a_name_of_tomorrow", () => void seen.push("never"));
     },
   ]);
-  expect(await runner.emit({ type: "session_before_branch", entryId: "e1" })).toMatchObject({ cancel: true });
-  expect(seen).toEqual([{ type: "session_before_fork", entryId: "e1" }]);
+  expect(await runner.emit({ type: "session_before_branch", entryId: "e1", position: "before" })).toMatchObject({
+    cancel: true,
+  });
+  expect(seen).toEqual([{ type: "session_before_fork", entryId: "e1", position: "before" }]);
 });

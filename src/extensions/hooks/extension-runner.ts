@@ -15,7 +15,11 @@ import { EventBus } from "../api/event-bus.js";
 import { type ExtensionHost, ExtensionRuntimeNotInitializedError, type FlagDefinition } from "../api/extension.js";
 import type { SendFailure } from "../api/extension-api.js";
 import { asSlashCommand, findCommand } from "../api/extension-commands.js";
-import { createCommandContext, createExtensionContext } from "../api/extension-context.js";
+import {
+  createCommandContext,
+  createExtensionContext,
+  type ExtensionCommandContext,
+} from "../api/extension-context.js";
 import type { ExtensionRegistrations, RegisteredHandler, RegisteredTool } from "../api/extension-registrations.js";
 import { ExtensionRegistry, type Owned } from "../api/extension-registry.js";
 import { adaptExtensionTool, type ExtensionTool } from "../api/extension-tools.js";
@@ -62,7 +66,7 @@ export class ExtensionRunner {
   #host: ExtensionHost | undefined;
   #told: Promise<void> = Promise.resolve();
   #isShutDown = false;
-  #isClosed = false;
+  #end: "over" | "other_conversation" | undefined;
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
@@ -77,9 +81,9 @@ export class ExtensionRunner {
    * Objects that these extensions kept do nothing any more. Their handlers still answer: a guard must not fall silent
    * while a call is under way.
    */
-  close(): void {
+  close(end: "over" | "other_conversation" = "over"): void {
     this.#host = undefined;
-    this.#isClosed = true;
+    this.#end = end;
     for (const extension of this.registry.extensions) extension.isGone = true;
   }
 
@@ -137,12 +141,17 @@ export class ExtensionRunner {
     if (!found) return false;
     const { command, args } = found;
     try {
-      const ctx = createCommandContext(this.#contextParts());
+      const ctx = this.commandContext();
       await this.#guarded(command.extension, async () => command.definition.handler(args, ctx));
     } catch (error) {
       this.#deps.onError({ extensionPath: `command:${command.name}`, event: "command", ...failureOf(error) });
     }
     return true;
+  }
+
+  /** What a command of theirs is given. */
+  commandContext(): ExtensionCommandContext {
+    return createCommandContext(this.#contextParts());
   }
 
   flags(): ReadonlyMap<string, Owned<FlagDefinition>> {
@@ -179,7 +188,7 @@ export class ExtensionRunner {
   // For the code that serves extensions
 
   host(): ExtensionHost {
-    if (!this.#host) throw new ExtensionRuntimeNotInitializedError({ isOver: this.#isClosed });
+    if (!this.#host) throw new ExtensionRuntimeNotInitializedError(this.#end);
     return this.#host;
   }
 

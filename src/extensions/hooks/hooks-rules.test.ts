@@ -33,7 +33,7 @@ const nothing = {
 describe("a session is about to change", () => {
   it.each([
     { type: "session_before_switch" as const, reason: "new" as const },
-    { type: "session_before_branch" as const, entryId: "e1" },
+    { type: "session_before_branch" as const, entryId: "e1", position: "before" as const },
     {
       type: "session_before_tree" as const,
       signal,
@@ -63,7 +63,7 @@ describe("a session is about to change", () => {
 
   it("a branch may leave the conversation as it is", async () => {
     const answers = [{ skipConversationRestore: true }, undefined];
-    const { outcome } = await ask({ type: "session_before_branch", entryId: "e1" }, answers);
+    const { outcome } = await ask({ type: "session_before_branch", entryId: "e1", position: "before" }, answers);
     expect(outcome).toEqual({ cancel: false, skipConversationRestore: true });
   });
 

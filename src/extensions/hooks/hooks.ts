@@ -34,11 +34,14 @@ type SwitchReason = "new" | "resume" | "fork";
 
 /** By name: what handlers are shown, beside `type`. */
 export interface HookEvents {
-  session_start: { readonly reason?: "startup" | "new" | "resume" | "fork" | "reload" };
-  session_shutdown: object;
+  session_start: {
+    readonly reason?: "startup" | "new" | "resume" | "fork" | "reload";
+    readonly previousSessionFile?: string | undefined;
+  };
+  session_shutdown: { readonly reason?: SwitchReason | "reload" | "quit"; readonly targetSessionFile?: string };
   session_before_switch: { readonly reason: SwitchReason; readonly targetSessionFile?: string };
   session_switch: { readonly reason: SwitchReason; readonly previousSessionFile: string | undefined };
-  session_before_branch: { readonly entryId: string };
+  session_before_branch: { readonly entryId: string; readonly position: "before" | "at" };
   session_branch: { readonly previousSessionFile: string | undefined };
   session_before_tree: { readonly preparation: TreePreparation; readonly signal: AbortSignal };
   session_tree: {

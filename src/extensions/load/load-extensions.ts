@@ -2,6 +2,7 @@
 // leaves nothing behind; the others load, in the order in which they were named.
 
 import { readModuleFile } from "../../files/module-files.js";
+import type { ToolLogger } from "../api/custom-tool.js";
 import type { ExtensionAPI, ExtensionFactory } from "../api/extension.js";
 import { createExtensionApi } from "../api/extension-api.js";
 import { type ExtensionOrigin, ExtensionRegistrations } from "../api/extension-registrations.js";
@@ -40,16 +41,24 @@ export interface LoadedExtensions {
   readonly errors: readonly ModuleLoadError[];
   /** Those of a project, once it is trusted. Their errors are returned, and join the others. */
   add(candidates: readonly Candidate[], coverage: LoadDeps["coverage"]): Promise<readonly ModuleLoadError[]>;
+  /** The same extensions for another conversation: their functions are called again, their modules not evaluated. */
+  again(): Promise<LoadedExtensions>;
 }
 
 /** Never rejects. */
-export async function loadExtensions(
+export function loadExtensions(candidates: readonly Candidate[], deps: LoadExtensionsDeps): Promise<LoadedExtensions> {
+  const logger = createToolLogger(deps.log);
+  return loadWith(candidates, deps, new VirtualModules(deps.hostModules ?? {}, logger), logger);
+}
+
+async function loadWith(
   candidates: readonly Candidate[],
   deps: LoadExtensionsDeps,
+  virtual: VirtualModules,
+  logger: ToolLogger,
 ): Promise<LoadedExtensions> {
   const runner = new ExtensionRunner(deps);
-  const logger = createToolLogger(deps.log);
-  const virtual = new VirtualModules(deps.hostModules ?? {}, logger);
+  const made: InlineExtension[] = [];
   const { cwd, processes, projectProcesses = processes, live } = deps;
   const usersApi = createToolApi({ cwd, processes, live, logger, virtual });
   const projectApi = createToolApi({ cwd, processes: projectProcesses, live, logger, virtual });
@@ -70,6 +79,8 @@ export async function loadExtensions(
   const errors: ModuleLoadError[] = [];
   const load = async (wanted: readonly Candidate[], loadParts: LoadDeps) => {
     const outcomes = await Promise.all(once(wanted).map((one) => loadOne(one, { deps: loadParts, virtual, apiOf })));
+    for (const { extension, factory } of outcomes)
+      if (factory) made.push({ path: extension.origin.path, factory, origin: extension.origin });
     runner.registry.add(outcomes.flatMap(({ extension, problem }) => (problem === undefined ? [extension] : [])));
     const found = outcomes.flatMap(({ extension, problem, isGuard }) =>
       problem === undefined ? [] : [errorOf(extension, problem, isGuard)],
@@ -79,7 +90,12 @@ export async function loadExtensions(
     return found;
   };
   await load(candidates, deps);
-  return { runner, errors, add: (more, coverage) => load(more, { ...deps, coverage }) };
+  return {
+    runner,
+    errors,
+    add: (more, coverage) => load(more, { ...deps, coverage }),
+    again: () => loadWith(made, deps, virtual, logger),
+  };
 }
 
 interface Shared {
@@ -90,8 +106,10 @@ interface Shared {
 
 async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
   const extension = new ExtensionRegistrations(originOf(candidate));
-  const make = async (factory: unknown) => {
-    extension.returned = await (factory as (api: ExtensionAPI) => unknown)(apiOf(extension));
+  let factory: ExtensionFactory | undefined;
+  const make = async (found: unknown) => {
+    factory = found as ExtensionFactory;
+    extension.returned = await factory(apiOf(extension));
   };
   const { path } = candidate;
   const noFactoryText = `Extension does not export a valid factory function: ${path}`;
@@ -105,7 +123,7 @@ async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
   const problem = "problem" in loaded ? loaded.problem : undefined;
   extension.isGone = problem !== undefined;
   const isGuard = problem !== undefined && wasGuard(candidate, extension, deps);
-  return { extension, problem, isGuard };
+  return { extension, problem, isGuard, factory: problem === undefined ? factory : undefined };
 }
 
 /**

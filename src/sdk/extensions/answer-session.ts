@@ -11,6 +11,7 @@ import type {
   InterceptOptions,
   RecordChange,
   RequestedChange,
+  SwitchReason,
 } from "../../session/session-extensions.js";
 import type { LiveExtensions } from "./live-extensions.js";
 import type { ExtensionOptions } from "./load-session-extensions.js";
@@ -55,6 +56,11 @@ export async function preventsChange(
   const { kind, ...fields } = requested;
   if ("entryId" in fields) return (await runner.emit({ type: "session_before_branch", ...fields }, signal)).cancel;
   return (await runner.emit({ type: `session_before_${kind as "switch"}`, ...fields }, signal)).cancel;
+}
+
+/** The events of pi for a conversation that ends or begins; a branch is one made by `fork`. */
+export function reasonOf(change: RequestedChange | Exclude<RecordChange, { kind: "tree" }>): SwitchReason {
+  return change.kind === "switch" ? change.reason : "fork";
 }
 
 export async function tellChange({ runner, tellTools }: LiveExtensions, change: RecordChange): Promise<void> {

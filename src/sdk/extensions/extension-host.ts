@@ -5,6 +5,7 @@ import type { Settings } from "../../config/settings/settings.js";
 import type { ToolHost } from "../../extensions/api/custom-tool-context.js";
 import { readonlySession } from "../../extensions/api/custom-tool-session.js";
 import type { ExtensionHost } from "../../extensions/api/extension.js";
+import type { ChangeOptions, ExtensionCommandContext, SessionChange } from "../../extensions/api/extension-context.js";
 import type { ProviderModel } from "../../provider/provider.js";
 import type { AgentSession } from "../../session/agent-session.js";
 import type { ModelSource } from "../../session/models/model-source.js";
@@ -16,6 +17,8 @@ export interface ExtensionHostDeps {
   readonly settings: Settings;
   readonly mode: string;
   isProjectTrusted(): boolean;
+  /** For commands, of the extensions that are live now. */
+  commandContext(): ExtensionCommandContext | undefined;
   /** An extension registered another tool. */
   toolsChanged(): void;
   /** An extension wants all extensions to be loaded again. */
@@ -56,6 +59,17 @@ export function createToolHost({ session, models, settings }: ExtensionHostDeps)
 
 export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
   const { session, mode } = deps;
+  const goneOn = async (change: SessionChange, { withSession }: ChangeOptions = {}) => {
+    const ctx = change.cancelled ? undefined : deps.commandContext();
+    if (ctx) await withSession?.(Object.assign(ctx, { sendMessage, sendUserMessage }));
+    return change;
+  };
+  const sendMessage: ExtensionHost["sendMessage"] = (message, options) => session.sendCustomMessage(message, options);
+  const sendUserMessage: ExtensionHost["sendUserMessage"] = (content, { deliverAs } = {}) => {
+    const { text, images } = textAndImages(content);
+    const behaviour = deliverAs ? { streamingBehavior: deliverAs } : {};
+    return session.prompt(text, { images, source: "extension", ...behaviour });
+  };
   return {
     ...createToolHost(deps),
     get model() {
@@ -72,21 +86,17 @@ export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
     getSystemPrompt: () => session.systemPrompt,
     isProjectTrusted: () => deps.isProjectTrusted(),
     waitForIdle: () => session.waitForIdle(),
-    async newSession({ setup, ...options }) {
+    async newSession({ setup, withSession, ...options }) {
       const cancelled = !(await session.newSession(options));
       if (!cancelled) await setup?.(session.sessionManager);
-      return { cancelled };
+      return goneOn({ cancelled }, { withSession });
     },
-    switchSession: async (path) => ({ cancelled: !(await session.switchSession(path)) }),
-    branch: async (entryId) => ({ cancelled: (await session.branch(entryId)).cancelled }),
+    switchSession: async (path, options) => goneOn({ cancelled: !(await session.switchSession(path)) }, options),
+    branch: async (entryId, options) => goneOn({ cancelled: (await session.branch(entryId)).cancelled }, options),
     navigateTree: async (entryId, options) => ({ cancelled: (await session.navigateTree(entryId, options)).cancelled }),
     reload: () => deps.reload(),
-    sendMessage: (message, options) => session.sendCustomMessage(message, options),
-    sendUserMessage(content, { deliverAs } = {}) {
-      const { text, images } = textAndImages(content);
-      const behaviour = deliverAs ? { streamingBehavior: deliverAs } : {};
-      return session.prompt(text, { images, source: "extension", ...behaviour });
-    },
+    sendMessage,
+    sendUserMessage,
     appendEntry: (customType, data) => void session.sessionManager.append({ type: "custom", customType, data }),
     getActiveTools: () => session.getActiveToolNames(),
     getAllTools: () => session.allTools,

@@ -4,23 +4,15 @@
 
 import { atMost } from "../../base/clock.js";
 import { ShorteningClock } from "../../base/shortening-clock.js";
-import type { ConfigRoot } from "../../config/config-roots.js";
-import type { ConfigLocation } from "../../config/survey-extensions.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
-import type { HostModules } from "../../extensions/compat/virtual-modules.js";
 import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
-import type { SystemPromptOptions } from "../../extensions/hooks/hooks.js";
 import type { UserCommand } from "../../extensions/hooks/hooks-session.js";
-import type { FoundTool } from "../../extensions/load/load-factory.js";
 import type { LoadMemory } from "../../extensions/load/load-memory.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
-import type { Workspace } from "../../files/workspace.js";
 import type { ToolHooks } from "../../loop/run.js";
-import type { ChangeWriter } from "../../plans/change-writer.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentMessage } from "../../protocol/messages.js";
-import type { AgentSession } from "../../session/agent-session.js";
 import type { ApprovalPolicy } from "../../session/approval.js";
 import type { BashRunOutcome } from "../../session/bash/bash-execution.js";
 import type {
@@ -28,7 +20,6 @@ import type {
   TreePreparation,
   TreeVerdict,
 } from "../../session/compaction/compaction-extensions.js";
-import type { ModelSource } from "../../session/models/model-source.js";
 import type {
   ExtensionDrawing,
   ExtensionReport,
@@ -46,32 +37,15 @@ import {
   interceptPrompt,
   interceptsPrompts,
   preventsChange,
+  reasonOf,
   tellChange,
   visibleCustomCommands,
 } from "./answer-session.js";
+import type { ExtensionManagerDeps } from "./extension-manager-deps.js";
 import { ExtensionReports } from "./extension-reports.js";
 import { allFailedText, unlessClosed } from "./failed-guards.js";
 import type { LiveExtensions } from "./live-extensions.js";
-import type { ExtensionOptions, LoadSessionExtensionsDeps, UndecidedProject } from "./load-session-extensions.js";
-
-export interface ExtensionManagerDeps
-  extends Pick<LoadSessionExtensionsDeps, "processes" | "projectProcesses" | "clock" | "log" | keyof ConfigLocation> {
-  readonly workspace: Workspace;
-  readonly changes: ChangeWriter;
-  readonly models: ModelSource;
-  /** The configuration directories. */
-  readonly roots: readonly ConfigRoot[];
-  readonly hostModules: HostModules;
-  readonly givenTools: readonly FoundTool[];
-  /** Throws before the session is made. */
-  session(): AgentSession;
-  promptParts(): Pick<SystemPromptOptions, "contextFiles" | "skills">;
-  readonly allowsTool?: ((name: string) => boolean) | undefined;
-  /** `interactive`, `rpc`, `print` or `json`. */
-  readonly mode: string;
-  /** An extension wants the program to end. */
-  shutdown(): void;
-}
+import type { ExtensionOptions, LoadedSessionExtensions, UndecidedProject } from "./load-session-extensions.js";
 
 /** How long extensions that are still being loaded may take when the session ends. */
 const loadPatienceMs = 2000;
@@ -87,6 +61,7 @@ export class ExtensionManager implements SessionExtensions {
   /** Until the loaded extensions have been told of the start. */
   #beginning: Promise<void> | undefined;
   #live: LiveExtensions | undefined;
+  #loaded: LoadedSessionExtensions | undefined;
   #liveUI: LiveUI | undefined;
   #memory: LoadMemory | undefined;
   #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
@@ -204,7 +179,18 @@ export class ExtensionManager implements SessionExtensions {
     return this.#live ? preventsChange(this.#live, requested, signal) : false;
   }
 
+  async leaving(change: RequestedChange): Promise<void> {
+    await this.#beginning;
+    const target = "targetSessionFile" in change ? { targetSessionFile: change.targetSessionFile } : {};
+    await this.#live?.runner?.emit({ type: "session_shutdown", reason: reasonOf(change), ...target });
+  }
+
   async changed(change: RecordChange): Promise<void> {
+    if (change.kind !== "tree") {
+      await this.#makeAnew().catch((error: unknown) => this.#broken(error));
+      const { previousSessionFile } = change;
+      await this.#live?.runner?.emit({ type: "session_start", reason: reasonOf(change), previousSessionFile });
+    }
     if (this.#live) await tellChange(this.#live, change);
   }
 
@@ -261,7 +247,7 @@ export class ExtensionManager implements SessionExtensions {
     const goodbye = async () => {
       await this.#loading;
       await this.#beginning;
-      await this.#live?.shutdown();
+      await this.#live?.shutdown("quit");
     };
     await (limitMs === undefined ? goodbye() : atMost(this.#deps.clock, limitMs, goodbye()));
     this.#isGone = true;
@@ -301,13 +287,25 @@ export class ExtensionManager implements SessionExtensions {
   async #renew(): Promise<void> {
     const old = this.#live;
     if (this.#isOver || !old) return;
-    await old.shutdown();
+    await old.shutdown("reload");
     const next = await this.#createLive(old.tools());
     if (!next || this.#isOver) return;
     this.#live = next;
     old.runner?.close();
     await this.#onRenewed();
     this.#begin("reload");
+  }
+
+  /** As in pi, each conversation has extensions of its own. Custom tools go on: they are told of it. */
+  async #makeAnew(): Promise<void> {
+    const old = this.#live;
+    const again = this.#isOver ? undefined : await this.#loaded?.extensions?.again();
+    if (!old || !this.#loaded || !again) return;
+    for (const [name, value] of old.runner?.flagValues ?? []) again.runner.flagValues.set(name, value);
+    await this.#reports.loaded({ errors: again.errors, untrusted: [] }, this.#options.onLoadError);
+    this.#loaded = { ...this.#loaded, extensions: again, errors: [...this.#loaded.errors, ...again.errors] };
+    this.#live = await this.#liven(this.#loaded, old.tools());
+    old.runner?.close("other_conversation");
   }
 
   /** Only prompts wait for it. */
@@ -326,35 +324,22 @@ export class ExtensionManager implements SessionExtensions {
 
   /** Undefined where the command line has a flag that no extension knows. */
   async #createLive(old: readonly AnyTool[]): Promise<LiveExtensions | undefined> {
-    const session = this.#deps.session();
-    const [
-      { loadSessionExtensions },
-      { liveExtensions },
-      { createExtensionPending },
-      { createLiveUI },
-      { LoadMemory },
-    ] = await Promise.all([
-      import("./load-session-extensions.js"),
-      import("./live-extensions.js"),
-      import("./extension-pending.js"),
+    const [{ loadForSession }, { createLiveUI }, { LoadMemory }] = await Promise.all([
+      import("./load-for-session.js"),
       import("../../extensions/api/custom-tool-ui.js"),
       import("../../extensions/load/load-memory.js"),
     ]);
-    const { workspace, changes } = this.#deps;
-    const [push, nextId] = [session.stagePendingAction.bind(session), session.nextPendingId.bind(session)];
     this.#memory ??= new LoadMemory();
     this.#liveUI ??= createLiveUI(this.#deps);
     this.#liveUI.set(this.#ui.ui, this.#ui.hasUI);
-    const loaded = await loadSessionExtensions(
+    const loaded = await loadForSession(
+      this.#deps,
       {
-        ...this.#deps,
         clock: this.#clock,
         live: this.#liveUI,
         memory: this.#memory,
         builtInToolNames: this.#reserved,
-        pending: createExtensionPending({ workspace, changes, push, nextId }),
-        onError: (failure) => this.#reports.failed(failure),
-        onSendFailure: ({ command, error }) => this.#reports.send({ type: "response", command, success: false, error }),
+        reports: this.#reports,
       },
       this.#isTrustedForThisRun ? { ...this.#options, trustProject: true } : this.#options,
     );
@@ -364,11 +349,19 @@ export class ExtensionManager implements SessionExtensions {
     this.#decide();
     await this.#reports.loaded(loaded, this.#options.onLoadError);
     if (!setFlags(loaded.extensions?.runner, this.#options)) return undefined;
+    this.#loaded = loaded;
+    return this.#liven(loaded, old);
+  }
+
+  async #liven(loaded: LoadedSessionExtensions, old: readonly AnyTool[]): Promise<LiveExtensions> {
+    const { liveExtensions } = await import("./live-extensions.js");
+    const session = this.#deps.session();
     const deps = {
       ...this.#deps,
       clock: this.#clock,
       session,
       isProjectTrusted: () => loaded.isProjectTrusted,
+      commandContext: () => this.#live?.runner?.commandContext(),
       reload: () => this.reload(),
       namedTools: this.#options.namedTools ?? [],
       builtInToolNames: this.#reserved,

@@ -1,7 +1,8 @@
 // Whether a session has extensions at all. Mostly it has none, and then no code for them is loaded.
 
 import { mayHaveExtensions } from "../../config/survey-extensions.js";
-import { ExtensionManager, type ExtensionManagerDeps } from "./extension-manager.js";
+import { ExtensionManager } from "./extension-manager.js";
+import type { ExtensionManagerDeps } from "./extension-manager-deps.js";
 import type { ExtensionOptions } from "./load-session-extensions.js";
 
 /** Undefined where there is certainly nothing to load. */

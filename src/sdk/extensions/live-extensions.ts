@@ -98,9 +98,9 @@ export function liveExtensions(
       custom.tools.find(({ resolvedPath }) => cameFrom(error, resolvedPath))?.path ??
       commands.find(({ realPath }) => cameFrom(error, realPath))?.path,
     /** All are told at once: they share the remaining time. Never rejects. */
-    async shutdown(): Promise<void> {
+    async shutdown(reason: "reload" | "quit"): Promise<void> {
       await Promise.all([
-        runner?.emit({ type: "session_shutdown" }),
+        runner?.emit({ type: "session_shutdown", reason }),
         tellTools({ reason: "shutdown", previousSessionFile: undefined }),
       ]);
     },

@@ -102,8 +102,12 @@ it("acts on the session it is in", async () => {
             steps.push([ctx.isIdle(), ctx.hasPendingMessages(), ctx.isProjectTrusted(), ctx.mode, ctx.hasUI]);
             steps.push([(await pi.exec("/bin/echo", ["hi"])).stdout, ctx.getSystemPrompt().length > 0]);
             await ctx.waitForIdle();
-            steps.push(await ctx.newSession({ setup: (record) => void steps.push(typeof record) }));
-            pi.sendUserMessage("Begin");
+            steps.push(
+              await ctx.newSession({
+                setup: (record) => void steps.push(typeof record),
+                withSession: (fresh) => fresh.sendUserMessage("Begin"),
+              }),
+            );
           },
         });
       },

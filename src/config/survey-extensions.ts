@@ -8,18 +8,14 @@ import type { ProjectDigest } from "../extensions/trust/digest-project.js";
 import type { ProjectGrant, TrustDecision } from "../extensions/trust/trust.js";
 import { lookAt } from "../files/module-files.js";
 import type { Project } from "../files/paths/find-roots.js";
-import type { Environment } from "../provider/credentials.js";
 import { resourceDirectories, resourceFiles } from "./config-resources.js";
 import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
+import type { LoadEnvironmentOptions } from "./environment.js";
 import { modulesNamedByProject } from "./project-named.js";
 import { projectTexts } from "./prompts/text-sources.js";
 import type { Settings } from "./settings/settings.js";
 
-export interface ConfigLocation {
-  readonly cwd: string;
-  readonly home: string;
-  readonly agentDir: string;
-  readonly env: Environment;
+export interface ConfigLocation extends Omit<LoadEnvironmentOptions, "configRoot"> {
   readonly settings: Settings;
 }
 

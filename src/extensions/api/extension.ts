@@ -103,7 +103,19 @@ export interface ShortcutDefinition {
 }
 
 /** The session, as far as extensions reach it. */
-export interface ExtensionHost extends ContextHost, CommandHost {
+export interface ExtensionHost
+  extends ContextHost,
+    CommandHost,
+    Pick<
+      ExtensionAPI,
+      | "appendEntry"
+      | "getActiveTools"
+      | "setActiveTools"
+      | "getSessionName"
+      | "setSessionName"
+      | "getThinkingLevel"
+      | "setThinkingLevel"
+    > {
   /** What events do not show. */
   readonly secrets?: TextMask;
   sendMessage(message: CustomMessageInput, options?: SendCustomOptions): Promise<void>;
@@ -111,16 +123,9 @@ export interface ExtensionHost extends ContextHost, CommandHost {
     content: string | readonly InputContent[],
     options?: { deliverAs?: "steer" | "followUp" },
   ): Promise<void>;
-  appendEntry(customType: string, data?: unknown): void;
-  getActiveTools(): string[];
   getAllTools(): readonly ToolInfo[];
-  setActiveTools(names: readonly string[]): void;
-  getSessionName(): string | undefined;
-  setSessionName(name: string): void;
   setLabel(entryId: string, label?: string): void;
   setModel(provider: string, modelId: string): unknown;
-  getThinkingLevel(): ThinkingLevel | undefined;
-  setThinkingLevel(level: ThinkingLevel | undefined): void;
   /** An extension registered a tool after it was loaded. */
   toolsChanged(): void;
 }

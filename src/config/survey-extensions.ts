@@ -3,9 +3,8 @@
 
 import { join } from "node:path";
 import type { ExplicitPath } from "../extensions/discover/discover-modules.js";
-import type { Discovery } from "../extensions/discover/findings.js";
-import type { ProjectDigest } from "../extensions/trust/digest-project.js";
 import type { ProjectGrant, TrustDecision } from "../extensions/trust/trust.js";
+import type { Survey } from "../extensions/trust/trust-survey.js";
 import { lookAt } from "../files/module-files.js";
 import type { Project } from "../files/paths/find-roots.js";
 import { resourceDirectories, resourceFiles } from "./config-resources.js";
@@ -19,14 +18,10 @@ export interface ConfigLocation extends Omit<LoadEnvironmentOptions, "configRoot
   readonly settings: Settings;
 }
 
-export interface ExtensionSurvey {
-  readonly discovery: Discovery;
-  readonly project: ProjectDigest;
+export interface ExtensionSurvey extends Survey {
   readonly decision: TrustDecision;
   /** What follows from the decision. */
   readonly grant: ProjectGrant;
-  /** Files with servers that cannot be read. */
-  readonly problems: readonly { readonly path: string; readonly error: string }[];
 }
 
 /** Where decisions about projects are kept. */

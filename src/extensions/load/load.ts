@@ -12,6 +12,7 @@ import type { Processes } from "../../processes/processes.js";
 import type { CustomTool, CustomToolFactory } from "../api/custom-tool.js";
 import { within } from "../api/custom-tool-events.js";
 import { createLiveUI, type LiveUI, type ToolUI } from "../api/custom-tool-ui.js";
+import type { ExtensionOrigin } from "../api/extension-registrations.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
 import type { GivenPush, ToolPendingActions } from "../api/tool-api-pending.js";
 import { type HostModules, VirtualModules } from "../compat/virtual-modules.js";
@@ -26,15 +27,7 @@ import type { ToolSchema } from "./schema-json.js";
 import { unknownMembers } from "./tool-members.js";
 
 /** What discovery found. */
-export interface ModuleCandidate {
-  /** As the user named it, for messages. */
-  readonly path: string;
-  /** Absolute. */
-  readonly realPath: string;
-  readonly source?: ModuleSource;
-  /** The project's own code: runs only in a trusted project, and only files that were shown when it was trusted. */
-  readonly needsTrust: boolean;
-}
+export type ModuleCandidate = ExtensionOrigin;
 
 /** What loading any module needs. */
 export interface LoadDeps {

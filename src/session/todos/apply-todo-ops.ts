@@ -5,17 +5,13 @@ import type { TodoPhase, TodoStatus, TodoTask } from "../../protocol/todos.js";
 import { normalizeTodos } from "./normalize-todos.js";
 
 /** Which members an operation needs depends on `op`; one that lacks them is reported. */
-export interface TodoOp {
+export interface TodoOp extends Partial<NewTask> {
   readonly op: "replace" | "add_phase" | "add_task" | "update" | "remove_task";
   readonly phases?: readonly NewPhase[];
   readonly name?: string;
   readonly tasks?: readonly NewTask[];
   readonly phase?: string;
   readonly id?: string;
-  readonly content?: string;
-  readonly status?: TodoStatus;
-  readonly notes?: string;
-  readonly details?: string;
 }
 
 interface NewPhase {

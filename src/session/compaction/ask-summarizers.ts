@@ -51,15 +51,10 @@ export function usable(summarizers: readonly Summarizer[]): readonly Summarizer[
 const maxWaitWithOthersMs = 30_000;
 
 function callers(request: SummaryRequest, bill: Bill): SummaryCaller[] {
-  const { stream, clock, random, retry, signal } = request;
   const ratio = estimateRatio(request.path, request.overheadTokens);
   return usable(request.summarizers).map((summarizer, index, all) => ({
+    ...request,
     summarizer,
-    stream,
-    clock,
-    random,
-    retry,
-    signal,
     ratio,
     maxWaitMs: index < all.length - 1 ? maxWaitWithOthersMs : Number.POSITIVE_INFINITY,
     bill: (usage) => bill.add(`${summarizer.model.provider}/${summarizer.model.id}`, usage),

@@ -2,12 +2,13 @@
 // its start (throwing, exiting, hanging, printing) keeps the others from loading. Each load reads the files again, so
 // it serves reloads too.
 
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
+import { canonical } from "../../files/paths/find-roots.js";
 import type { Processes } from "../../processes/processes.js";
 import type { CustomTool, CustomToolFactory } from "../api/custom-tool.js";
 import { within } from "../api/custom-tool-events.js";
@@ -275,14 +276,6 @@ export function withoutRepeats(candidates: readonly ModuleCandidate[]): ModuleCa
     if (!byPath.has(path)) byPath.set(path, candidate);
   }
   return [...byPath.values()];
-}
-
-function canonical(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path; // opening it reports why
-  }
 }
 
 function read(path: string): Buffer {

@@ -5,6 +5,7 @@ import type { DiffFile, DiffHunk } from "../../protocol/diff.js";
 import { blocksOf, type DiffBlock, type SideLine } from "../../render/diff-rows.js";
 import type { ReviewAction, ReviewDiff, ReviewFile } from "../../sdk/review/review-source.js";
 import { hasCrlf, notesOf } from "./file-notes.js";
+import { headOf } from "./review-text.js";
 
 export interface Unit {
   readonly index: number;
@@ -229,10 +230,6 @@ function itemsOf(
     close();
   }
   return { units, layout: { items, starts }, lineCount: lines };
-}
-
-function headOf({ oldStart, oldLines, newStart, newLines }: DiffHunk): string {
-  return `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
 }
 
 interface Numbered {

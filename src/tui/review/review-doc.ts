@@ -18,10 +18,7 @@ export interface Unit {
 }
 
 /** A line of one side as it is drawn. `id`: counted among the changed lines of the document. */
-export interface DocLine {
-  readonly number: number;
-  readonly text: string;
-  readonly endsFile?: true;
+export interface DocLine extends Pick<SideLine, "number" | "text" | "endsFile"> {
   readonly id?: number;
   /** What it became, or was: the words that changed are looked for when it is drawn. */
   readonly other?: string;

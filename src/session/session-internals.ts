@@ -162,7 +162,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
     restored,
     changes,
     intake: new PromptIntake(clock),
-    questions: new Questions({ isEnding: () => driver.isEnding }),
+    questions: new Questions(() => driver.isEnding),
     settings,
     wasForced: false,
     abortCount: 0,

@@ -26,15 +26,10 @@ interface NewTask {
   readonly details?: string;
 }
 
-export interface AppliedTodoOps {
-  readonly phases: TodoPhase[];
-  readonly errors: string[];
-}
-
 /** A list that grows beyond this is no plan any more. */
 export const maxTasks = 500;
 
-export function applyTodoOps(phases: readonly TodoPhase[], ops: readonly TodoOp[]): AppliedTodoOps {
+export function applyTodoOps(phases: readonly TodoPhase[], ops: readonly TodoOp[]) {
   const errors: string[] = [];
   let current = [...phases];
   for (const op of ops) {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { directoryAt, findProject, namesIn, type Project } from "../files/paths/find-roots.js";
 import { printable } from "../files/paths/resolve-path.js";
 import type { Environment } from "../provider/credentials.js";
+import type { LoadEnvironmentOptions } from "./environment.js";
 import { variable } from "./environment.js";
 
 export type ConfigSource = "native" | "claude" | "codex" | "gemini" | "plugin";
@@ -28,12 +29,7 @@ export interface ConfigRoots {
   readonly warnings: readonly string[];
 }
 
-export interface ConfigRootsOptions {
-  readonly cwd: string;
-  readonly home: string;
-  readonly agentDir: string;
-  /** `~/.galley`: where plugins are. */
-  readonly configRoot: string;
+export interface ConfigRootsOptions extends Omit<LoadEnvironmentOptions, "env"> {
   /** Sources that are switched off. */
   readonly disabled?: readonly string[];
   /** Around `cwd`; default: found. */

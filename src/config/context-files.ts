@@ -5,12 +5,12 @@
 import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
 import { homedir } from "../base/home.js";
-import type { Log } from "../base/log.js";
-import { findProject, type Project } from "../files/paths/find-roots.js";
+import { findProject } from "../files/paths/find-roots.js";
 import { isWithin, printable } from "../files/paths/resolve-path.js";
 import type { Workspace } from "../files/workspace.js";
 import type { Environment } from "../provider/credentials.js";
 import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
+import type { StartLocation } from "./discover.js";
 import { cleanText, decodeText, refused } from "./prompts/text-files.js";
 
 export interface ContextFile {
@@ -20,17 +20,12 @@ export interface ContextFile {
   readonly source?: "user" | "project";
 }
 
-export interface ContextFileOptions {
-  readonly cwd: string;
-  readonly agentDir: string;
+export interface ContextFileOptions extends StartLocation {
   readonly env: Environment;
   readonly workspace: Workspace;
   /** Configuration sources that are switched off. */
   readonly disabled: readonly string[];
-  readonly log: Log;
   readonly home?: string;
-  /** Around `cwd`; default: found. */
-  readonly project?: Project;
   /** The configuration directories; default: they are searched for. */
   readonly roots?: readonly ConfigRoot[];
   /**

@@ -8,12 +8,7 @@ import { readConfigFile } from "../files/config/config-files.js";
 import { printable } from "../files/paths/resolve-path.js";
 import { cleanText } from "./prompts/text-files.js";
 
-export interface PromptFiles {
-  readonly replaced?: string;
-  readonly added?: string;
-}
-
-export function readPromptFiles(agentDir: string, log: Log): PromptFiles {
+export function readPromptFiles(agentDir: string, log: Log) {
   const replaced = read(join(agentDir, "SYSTEM.md"), log);
   const added = read(join(agentDir, "APPEND_SYSTEM.md"), log);
   return { replaced, added };

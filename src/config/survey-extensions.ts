@@ -3,34 +3,25 @@
 
 import { join } from "node:path";
 import type { ExplicitPath } from "../extensions/discover/discover-modules.js";
-import type { Discovery } from "../extensions/discover/findings.js";
-import type { ProjectDigest } from "../extensions/trust/digest-project.js";
 import type { ProjectGrant, TrustDecision } from "../extensions/trust/trust.js";
+import type { Survey } from "../extensions/trust/trust-survey.js";
 import { lookAt } from "../files/module-files.js";
 import type { Project } from "../files/paths/find-roots.js";
-import type { Environment } from "../provider/credentials.js";
 import { resourceDirectories, resourceFiles } from "./config-resources.js";
 import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
+import type { LoadEnvironmentOptions } from "./environment.js";
 import { modulesNamedByProject } from "./project-named.js";
 import { projectTexts } from "./prompts/text-sources.js";
 import type { Settings } from "./settings/settings.js";
 
-export interface ConfigLocation {
-  readonly cwd: string;
-  readonly home: string;
-  readonly agentDir: string;
-  readonly env: Environment;
+export interface ConfigLocation extends Omit<LoadEnvironmentOptions, "configRoot"> {
   readonly settings: Settings;
 }
 
-export interface ExtensionSurvey {
-  readonly discovery: Discovery;
-  readonly project: ProjectDigest;
+export interface ExtensionSurvey extends Survey {
   readonly decision: TrustDecision;
   /** What follows from the decision. */
   readonly grant: ProjectGrant;
-  /** Files with servers that cannot be read. */
-  readonly problems: readonly { readonly path: string; readonly error: string }[];
 }
 
 /** Where decisions about projects are kept. */

@@ -14,6 +14,15 @@ export interface GitDirectory {
 
 const maxConfigBytes = 256 * 1024;
 
+/** For git as a reader: only the project's own configuration counts, and nothing is written, asked or fetched. */
+export const quietGit = {
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_LAZY_FETCH: "1",
+};
+
 /** Undefined where there is none that can be read. `root`: the directory with `.git`. */
 export function readGitDirectory(root: string): GitDirectory | undefined {
   const marker = join(root, ".git");

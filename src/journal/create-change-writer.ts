@@ -2,8 +2,6 @@
 // settled in the session that owns them, even if another process has to finish the apply.
 
 import { dirname } from "node:path";
-import type { Clock } from "../base/clock.js";
-import type { Log } from "../base/log.js";
 import { holdFiles } from "../files/disk/hold-files.js";
 import { type FileNow, fileNow, isPlain } from "../files/file-now.js";
 import { mayExist } from "../files/paths/find-roots.js";
@@ -20,17 +18,12 @@ import type {
   ChangeWriter,
 } from "../plans/change-writer.js";
 import { isOnlySeen, type PlannedChange, type SeenFile } from "../plans/plan.js";
+import type { ChangesOptions } from "./changes.js";
 import { createChanges } from "./changes.js";
 import { checkStillAllowed, opOf } from "./ops/planned-ops.js";
 
-export interface ChangeWriterDeps {
-  readonly root: string;
-  readonly agentDir: string;
+export interface ChangeWriterDeps extends Required<ChangesOptions> {
   readonly workspace: Workspace;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** How much is kept for undo; `keep` 0 keeps nothing. */
-  retention(): { readonly keep: number; readonly maxBytes: number };
   /** Crash recovery only: the outcome belongs to another session. False while that session is open in another process. */
   settleElsewhere(owner: ChangeOwner, change: ChangeMade): Promise<boolean>;
 }

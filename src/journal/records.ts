@@ -110,6 +110,6 @@ export function stateOf(records: readonly unknown[]): JournalState | undefined {
   return state;
 }
 
-function isKnown(version: unknown): boolean {
+export function isKnown(version: unknown): boolean {
   return version === 1 || version === 2;
 }

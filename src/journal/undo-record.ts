@@ -15,7 +15,7 @@ import { failingFor, ignoring, staleError } from "./apply-failures.js";
 import type { ChangeDisk } from "./change-set.js";
 import { typesOf } from "./ops/op-types.js";
 import type { PreparedOp } from "./ops/prepared-op.js";
-import { decodeRecords, encodeRecord } from "./records.js";
+import { decodeRecords, encodeRecord, isKnown } from "./records.js";
 import type { SerialStepContext, StepContext } from "./step-context.js";
 
 export const undoEnding = ".gu";
@@ -110,14 +110,10 @@ export async function readUndoRecord(disk: ChangeDisk, path: string): Promise<Un
   const [header, ...files] = records;
   if (read.isTruncated || soundBytes !== read.bytes.length || !isObject(header) || header.type !== "change")
     throw new GalleyError("file_changed", "it is cut, or was changed since");
-  if (!isKnown(header)) throw new GalleyError("unsupported", "a newer galley wrote it");
+  if (!isKnown(header.version)) throw new GalleyError("unsupported", "a newer galley wrote it");
   // The checksum proves that galley wrote the record, so its shape is known.
   const undoes = header.undoes === undefined ? {} : { undoes: undoneIn(header.undoes) };
   return { ...(header as unknown as UndoHeader), ...undoes, files: (files as StoredFile[]).map(fileOf) };
-}
-
-function isKnown({ version }: Record<string, unknown>): boolean {
-  return version === 1 || version === 2;
 }
 
 interface StoredFile {

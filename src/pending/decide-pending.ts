@@ -4,26 +4,16 @@
 import { GalleyError } from "../base/errors.js";
 import type { Subset } from "../plans/split-plan.js";
 import type { ResolveDetails } from "../protocol/data.js";
-import type { Decider } from "../protocol/pending.js";
+import type { Decision } from "./decide/decision.js";
 import { errorOf, forHost, nothingPendingText } from "./decide/words.js";
 import type { Decided } from "./outcome.js";
 import type { PendingActions } from "./pending-actions.js";
 
-export interface PendingDecision extends Subset {
-  readonly action: "apply" | "discard";
-  readonly reason: string;
-  readonly by: Decider;
+export interface PendingDecision extends Subset, Omit<Decision, "signal" | "named"> {
   /** One of these; without any, the next action. */
   readonly pendingId?: string | undefined;
   readonly pendingIds?: readonly string[] | undefined;
   readonly all?: boolean | undefined;
-  readonly extra?: Record<string, unknown> | undefined;
-  /** An apply may write what it rests on too: the part that concerns the same files. Default: only what is named. */
-  readonly withDeps?: boolean | undefined;
-  /** The user's own word that protected paths may be written; else the user is asked, and no answer is no. */
-  readonly protected?: boolean | undefined;
-  /** What the caller saw of the one action; another one is a `revision_mismatch`, and nothing is decided. */
-  readonly revision?: number | undefined;
 }
 
 /** The facts, and what a host is answered. */

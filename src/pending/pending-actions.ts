@@ -5,14 +5,12 @@ import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { MessageQueues } from "../loop/message-queues.js";
-import type { ToolChoiceQueue } from "../loop/tool-choice-queue.js";
 import type { AppliedActions, ChangeMade, ChangeSession, ChangeWriter, RunMark } from "../plans/change-writer.js";
 import type { PlanStep } from "../plans/plan-step.js";
 import type { Subset } from "../plans/split-plan.js";
 import type { NewAction, StoredAction } from "../plans/stored-action.js";
 import type { AgentSessionEvent, ToolResult } from "../protocol/events.js";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.js";
-import type { ProviderModel } from "../provider/provider.js";
 import type { SessionRecord } from "../record/record.js";
 import { decideAction } from "./decide/decide-action.js";
 import { decideAll } from "./decide/decide-all.js";
@@ -22,10 +20,10 @@ import { forModel, missingText, nothingPendingText } from "./decide/words.js";
 import type { Decided, Outcome } from "./outcome.js";
 import { endedIn, outcomeMessage } from "./outcome-message.js";
 import { orphaned, type PushedData } from "./pending-entries.js";
-import type { PendingSettings } from "./pending-settings.js";
 import { readPending } from "./read-pending.js";
 import { idsOnRecord, isCompactedAway, isOnPath } from "./record-path.js";
 import { changeSession, RecordedActions } from "./recorded-actions.js";
+import type { ResolveForceDeps } from "./resolve-force.js";
 import { ResolveForce, type ResolveParams } from "./resolve-force.js";
 import { RunningDecisions } from "./running-decisions.js";
 import { markStaleActions, type StaleCheck } from "./stale-actions.js";
@@ -33,16 +31,13 @@ import { resolveByHandler, type StandingHandler } from "./standing-handler.js";
 import { PendingActionStore, type PendingChange } from "./store/pending-action-store.js";
 import { pathsOf } from "./store/stack.js";
 
-export interface PendingActionsDeps {
+export interface PendingActionsDeps
+  extends Pick<ResolveForceDeps, "toolChoice" | "settings" | "model" | "forbidsForcedChoice" | "signal"> {
   readonly clock: Clock;
   readonly log: Log;
   readonly queues: MessageQueues;
-  readonly toolChoice: ToolChoiceQueue;
   emit(event: AgentSessionEvent): void;
   record(): SessionRecord;
-  settings(): PendingSettings;
-  model(): ProviderModel | undefined;
-  forbidsForcedChoice(): boolean;
   readonly changes: Pick<ChangeWriter, "apply" | "staleFiles" | "claimId">;
   /** The owner under which its changes are remembered. */
   owner(): string;
@@ -50,8 +45,6 @@ export interface PendingActionsDeps {
   run?(): RunMark | undefined;
   confirm?: DecideContext["confirm"];
   confirmProtected?: DecideContext["confirmProtected"];
-  /** Of the run under way: a question to the user ends with it. */
-  signal(): AbortSignal | undefined;
 }
 
 export class PendingActions {

@@ -7,20 +7,20 @@ import { amountOf, labelOfPart } from "../plans/label-figures.js";
 import { isMadeFor, type Plan, type PlannedChange, typeMember } from "../plans/plan.js";
 import { type PresentFile, type RebasedChange, rebaseChange } from "../plans/rebase-change.js";
 import type { StoredAction } from "../plans/stored-action.js";
-import type { Decider, PendingAction, PendingActionView } from "../protocol/pending.js";
+import type { PendingAction, PendingActionView } from "../protocol/pending.js";
 import { refuseOtherRevision } from "./decide/refuse-decision.js";
 import { missingText } from "./decide/words.js";
 import type { PendingActions } from "./pending-actions.js";
 import { rebasedFrom, replaceChanges } from "./replay-steps.js";
+import type { ReviseRequest } from "./revise-pending.js";
 import { actionsBelow, changeAt, dependentsOf, planOf } from "./store/stack.js";
 import { viewPending } from "./view-pending.js";
 
-export interface RebaseRequest {
-  readonly pendingId: string;
-  readonly revision?: number | undefined;
+export interface RebaseRequest
+  extends Pick<ReviseRequest, "pendingId" | "by">,
+    Partial<Pick<ReviseRequest, "revision">> {
   /** Leave out what does not fit; default: then nothing changes. */
   readonly partial?: boolean | undefined;
-  readonly by: Decider;
 }
 
 export interface RebaseDeps {

@@ -97,16 +97,10 @@ export interface DamagedChange {
 }
 
 /** What is told about a change set beside its files. */
-export interface ChangeDescription {
-  readonly label: string;
-  readonly sourceToolName: string;
+export interface ChangeDescription
+  extends Pick<ApplyOwner, "label" | "sourceToolName" | "reason" | "undoes" | "kind" | "run"> {
   readonly by: string;
-  readonly reason: string;
   readonly owner?: ChangeOwner;
-  readonly undoes?: readonly string[];
-  /** Which word asked for that; absent in older records. */
-  readonly kind?: "undo" | "redo";
-  readonly run?: RunMark | undefined;
   /** A command did it in the staged view, so what takes it back may write the same git data. */
   readonly fromCommand?: true;
 }

@@ -14,12 +14,7 @@ export interface WorkerRequest {
   /** Structured clones of what the script sent, in order. */
   onMessage(message: unknown): void;
   /** Once, after the last message. */
-  onEnd(end: WorkerEnd): void;
-}
-
-/** Why it ended: the line of its standard error that names the problem, or the system's message. */
-export interface WorkerEnd {
-  readonly reason: string;
+  onEnd(end: { readonly reason: string }): void;
 }
 
 export interface WorkerProcess {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { byLine, highlight, languageOf } from "./highlight.js";
+import { highlight, languageOf } from "./highlight.js";
 
 const source = 'const a = "x"; // done\nreturn 1;';
 
@@ -41,15 +41,4 @@ describe("highlight", () => {
       }),
     );
   });
-});
-
-test("byLine cuts what goes over several lines", () => {
-  const text = "/* a\nb */ 1";
-  expect(byLine(text, highlight(text, "ts"))).toEqual([
-    [{ start: 0, end: 4, kind: "comment" }],
-    [
-      { start: 0, end: 4, kind: "comment" },
-      { start: 5, end: 6, kind: "number" },
-    ],
-  ]);
 });

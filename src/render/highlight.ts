@@ -101,27 +101,6 @@ export function highlight(text: string, language: string | undefined): Token[] {
   }
 }
 
-/** The tokens of each line, with places counted from its start. */
-export function byLine(text: string, tokens: readonly Token[]): Token[][] {
-  const lines: Token[][] = [];
-  let start = 0;
-  let index = 0;
-  for (const line of text.split("\n")) {
-    const end = start + line.length;
-    const own: Token[] = [];
-    while ((tokens[index]?.start ?? Number.POSITIVE_INFINITY) < end || (tokens[index]?.end ?? 0) > start) {
-      const token = tokens[index] as Token;
-      const [from, to] = [Math.max(token.start, start), Math.min(token.end, end)];
-      if (to > from) own.push({ start: from - start, end: to - start, kind: token.kind });
-      if (token.end > end) break; // it goes on in the next line
-      index++;
-    }
-    lines.push(own);
-    start = end + 1;
-  }
-  return lines;
-}
-
 interface Emitter {
   readonly rootNode: Scope;
 }

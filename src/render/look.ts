@@ -69,12 +69,3 @@ export const stateSigns: Readonly<Record<State, string>> = {
   stale: "⚠",
   undone: "↺",
 };
-
-/** The same for a terminal without Unicode. An applied one has its word alone. */
-export const asciiSigns: Readonly<Record<State, string>> = {
-  pending: "o",
-  applied: "",
-  discarded: "x",
-  stale: "!",
-  undone: "<",
-};

@@ -2,17 +2,12 @@
 // is accepted; a long command takes its turn and then continues beside the lane; an interrupt acts at once and is
 // answered in its turn. No frame ends the process.
 
-import type { Clock } from "../base/clock.js";
 import type { TypedObject } from "../base/ndjson.js";
 import { checkCommand } from "../protocol/check-command.js";
 import type { AgentSession } from "../sdk/index.js";
-import type { CommandListUpdates } from "./command-list-updates.js";
 import type { ControlLane } from "./control-lane.js";
-import type { Features } from "./features.js";
+import type { HandlerContext } from "./handler.js";
 import { handlers } from "./handlers.js";
-import type { HostTools } from "./host-tools.js";
-import type { Outbox } from "./outbox.js";
-import type { PromptResults } from "./prompt-results.js";
 import { Request } from "./read-request.js";
 
 /** Answered at their end. Meanwhile the host may read, but commands that change the session wait. */
@@ -54,15 +49,9 @@ const maxUnanswered = 1024;
 /** While a call or dialog waits for the host, its answer may be behind commands: so many more are read to find it. */
 const maxUnansweredWhileAsked = 16 * maxUnanswered;
 
-export interface DispatcherDeps {
+export interface DispatcherDeps extends Omit<HandlerContext, "session" | "request"> {
   readonly session: Promise<AgentSession>;
-  readonly outbox: Outbox;
-  readonly features: Features;
-  readonly results: PromptResults;
-  readonly commandListUpdates: CommandListUpdates;
-  readonly hostTools: HostTools;
   readonly control: ControlLane;
-  readonly clock: Clock;
 }
 
 export class Dispatcher {

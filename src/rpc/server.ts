@@ -9,6 +9,7 @@ import { CommandListUpdates } from "./command-list-updates.js";
 import { ControlLane } from "./control-lane.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Features } from "./features.js";
+import type { HandlerContext } from "./handler.js";
 import { HostTools } from "./host-tools.js";
 import { type FrameOutput, Outbox } from "./outbox.js";
 import { PromptResults } from "./prompt-results.js";
@@ -131,14 +132,11 @@ async function serve(input: AsyncIterable<Uint8Array>, { dispatcher, control, is
   await take(reader.end());
 }
 
-interface Closing {
+interface Closing
+  extends Pick<RpcServerOptions, "session" | "clock" | "log">,
+    Pick<HandlerContext, "results" | "outbox"> {
   code: number;
-  session: Promise<AgentSession>;
   dispatcher: Dispatcher;
-  results: PromptResults;
-  outbox: Outbox;
-  clock: Clock;
-  log: Log;
 }
 
 /** Answers what was accepted, closes the run with its events, writes everything to the host; each with a time limit. */

@@ -38,7 +38,7 @@ import { createBudget, recordedModel } from "./session-budget.js";
 import { findSessionEnvironment, type SessionEnvironment } from "./session-environment.js";
 import { findSessionModels, isModelNamed, type SessionModels, withoutKeys } from "./session-models.js";
 import type { CreateAgentSessionOptions } from "./session-options.js";
-import { SessionTools } from "./session-tools.js";
+import { SessionTools, type SessionToolsDeps } from "./session-tools.js";
 import { createUserQuestions, type UserQuestions } from "./session-ui.js";
 import { createSurroundings } from "./surroundings.js";
 import { createToolResources, type ToolResources, toolSettingsOf } from "./tool-resources.js";
@@ -133,14 +133,10 @@ function notReady(): never {
 }
 
 /** What the steps below share. */
-interface Joined {
-  readonly environment: SessionEnvironment;
-  readonly resources: ToolResources;
+interface Joined extends Pick<SessionToolsDeps, "environment" | "resources" | "changes" | "confinement"> {
   readonly models: SessionModels;
-  readonly changes: ChangeWriter;
   readonly tools: SessionTools;
   readonly stream: StreamFunction;
-  readonly confinement: ConfinedCommands;
 }
 
 /** An injected workspace brings everything that writes: plans go through it, and the journal of the disk is not used. */

@@ -1,23 +1,17 @@
 // The changes of one project: written through its journal, kept for undo as the settings say, and settled in session
 // files.
 
-import type { Clock } from "../base/clock.js";
-import type { Log } from "../base/log.js";
 import type { Settings } from "../config/settings/settings.js";
-import type { Workspace } from "../files/workspace.js";
+import type { ChangeWriterDeps } from "../journal/create-change-writer.js";
 import { createChangeWriter } from "../journal/create-change-writer.js";
 import { appliedEntries, foldPending } from "../pending/pending-entries.js";
 import type { ChangeMade, ChangeOwner, ChangeWriter } from "../plans/change-writer.js";
 import { openRecord } from "../record/open-record.js";
 import type { RecordOptions } from "../record/record-options.js";
 
-export interface ProjectChangesDeps {
-  readonly root: string;
-  readonly agentDir: string;
-  readonly workspace: Workspace;
+export interface ProjectChangesDeps
+  extends Pick<ChangeWriterDeps, "root" | "agentDir" | "workspace" | "clock" | "log"> {
   readonly settings: Settings;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly sessions: RecordOptions;
 }
 

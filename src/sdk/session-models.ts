@@ -61,17 +61,8 @@ export interface SessionModels {
   serverTypeOf(provider: string): string | undefined;
 }
 
-/** What is known of models, and the one to begin with. */
-export interface ChosenModels {
-  readonly registry: ModelRegistry;
-  readonly discovery: ModelDiscovery;
-  readonly scope: readonly ModelChoice[];
-  readonly roles: ReadonlyMap<string, ModelChoice>;
-  readonly chosen: InitialModel;
-}
-
 /** Throws `model_not_found` or `invalid_config` when a named model is not available. */
-export async function chooseModels(options: NoModelOptions, around: Surroundings): Promise<ChosenModels> {
+export async function chooseModels(options: NoModelOptions, around: Surroundings) {
   const registry = await findRegistry(options, around);
   const discovery = new ModelDiscovery({ ...around, registry, clock: around.clock ?? systemClock });
   await learnNamed({ discovery, registry }, options, around);

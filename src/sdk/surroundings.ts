@@ -4,23 +4,18 @@
 import { basename } from "node:path";
 import type { Clock } from "../base/clock.js";
 import { oneLine } from "../base/sanitize.js";
-import type { Settings } from "../config/settings/settings.js";
-import { readGitDirectory } from "../files/git-directory.js";
-import type { Project } from "../files/paths/find-roots.js";
+import { quietGit, readGitDirectory } from "../files/git-directory.js";
 import { printable } from "../files/paths/resolve-path.js";
 import type { Processes } from "../processes/processes.js";
 import { findShell } from "../processes/shell.js";
 import type { SandboxState } from "../protocol/data.js";
 import type { SessionAccess } from "./access/access-mode.js";
 import { notTriedText, type SessionSandbox } from "./sandbox/session-sandbox.js";
+import type { SessionEnvironment } from "./session-environment.js";
 
-export interface SurroundingsOptions {
-  readonly cwd: string;
-  readonly project: Project;
-  readonly settings: Settings;
+export interface SurroundingsOptions extends Pick<SessionEnvironment, "cwd" | "project" | "settings" | "clock"> {
   readonly access: Pick<SessionAccess, "staging">;
   readonly sandbox: Pick<SessionSandbox, "state">;
-  readonly clock: Clock;
   /** Where programs are searched; undefined: commands run elsewhere, and neither shell nor git is known. */
   readonly path: string | undefined;
   readonly processes: Processes | undefined;
@@ -154,15 +149,6 @@ async function askGit(
   return `${oneLine(head, maxBranchLength)}${state}`;
 }
 
-/** The project's configuration was read and is harmless; no other configuration counts, so no program is started. */
-const gitEnvironment = {
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_NO_LAZY_FETCH: "1",
-};
-
 /** Of files that git knows. Undefined when there is no answer in time. */
 async function hasChanges(
   { root, path }: { root: string; path: string },
@@ -180,7 +166,7 @@ async function hasChanges(
     .run({
       command: { file: "git", args },
       cwd: root,
-      env: gitEnvironment,
+      env: quietGit, // the project's configuration was read and is harmless: no program is started
       signal: stop.signal,
       onOutput(_chunk, stream) {
         if (stream === "stdout") isDirty = true;

@@ -3,17 +3,17 @@
 
 import type { Clock } from "../base/clock.js";
 import { homedir } from "../base/home.js";
-import type { Log } from "../base/log.js";
 import { configRootDirectory } from "../config/config-roots.js";
 import { isOn, variable, wholeNumber } from "../config/environment.js";
 import type { Settings } from "../config/settings/settings.js";
 import { createNodeWorkspace, type NodeWorkspaceOptions } from "../files/node-workspace.js";
-import { findProject, type Project } from "../files/paths/find-roots.js";
+import { findProject } from "../files/paths/find-roots.js";
 import type { Permit, Workspace } from "../files/workspace.js";
 import { createNodeProcesses } from "../processes/node-processes.js";
 import type { Processes } from "../processes/processes.js";
 import type { Environment } from "../provider/credentials.js";
 import type { ToolSettings } from "../tools/index.js";
+import type { SessionEnvironment } from "./session-environment.js";
 
 export interface ToolResources {
   readonly workspace: Workspace;
@@ -22,17 +22,10 @@ export interface ToolResources {
   readonly processes: Processes;
 }
 
-export interface ToolResourcesOptions {
-  readonly cwd: string;
-  readonly agentDir: string;
-  readonly env: Environment;
-  readonly settings: Settings;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface ToolResourcesOptions
+  extends Pick<SessionEnvironment, "cwd" | "agentDir" | "env" | "settings" | "clock" | "log">,
+    Partial<Pick<SessionEnvironment, "home" | "project">> {
   readonly permit?: Permit | undefined;
-  readonly home?: string;
-  /** Around `cwd`; default: found. */
-  readonly project?: Project;
 }
 
 /** A workspace that the caller brings has its own rules; then the user is not asked beyond them. */

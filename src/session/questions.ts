@@ -4,16 +4,13 @@
 import { AbortRace } from "../base/abort.js";
 import { GalleyError } from "../base/errors.js";
 
-export interface QuestionsDeps {
-  isEnding(): boolean;
-}
-
 export class Questions {
-  readonly #deps: QuestionsDeps;
+  readonly #isEnding: () => boolean;
   readonly #toExtensions = new Set<AbortController>();
 
-  constructor(deps: QuestionsDeps) {
-    this.#deps = deps;
+  /** `isEnding`: the session is. */
+  constructor(isEnding: () => boolean) {
+    this.#isEnding = isEnding;
   }
 
   /** Throws `aborted` when it is cancelled, whatever the extensions do. */
@@ -31,7 +28,7 @@ export class Questions {
 
   /** Cancels those of operations that have not begun. When the session ends, their own limits are short enough. */
   drop(): void {
-    if (this.#deps.isEnding()) return;
+    if (this.#isEnding()) return;
     for (const stop of this.#toExtensions) stop.abort();
   }
 }

@@ -162,7 +162,7 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
     restored,
     changes,
     intake: new PromptIntake(clock),
-    questions: new Questions({ isEnding: () => driver.isEnding }),
+    questions: new Questions(() => driver.isEnding),
     settings,
     wasForced: false,
     abortCount: 0,
@@ -174,17 +174,12 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
 
 /** What decides whether another run follows, at this moment. */
 export function continuationOf(session: SessionInternals): ContinuationContext {
-  const { rules, todos, events, retry, fallback, budget, compaction, queues, current, deps } = session;
+  const { rules, events, current, deps } = session;
   return {
+    ...session,
     ttsr: rules.controller,
-    todos,
     isUserForced: () => session.wasForced,
     emit: (event) => events.emit(event),
-    retry,
-    fallback,
-    budget,
-    compaction,
-    queues,
     record: current.record,
     settings: () => session.settings,
     now: () => deps.clock.now(),
@@ -197,16 +192,11 @@ export function bill({ current }: Pick<SessionInternals, "current">, usage: Usag
 }
 
 function createModels(deps: AgentSessionDeps, current: CurrentRecord): ModelControl {
-  const { models, model, thinkingLevel, usualThinkingLevel, named, budget } = deps;
   return new ModelControl({
-    models,
-    model,
-    thinkingLevel,
-    usualThinkingLevel,
-    named,
+    ...deps,
     record: () => current.record,
     sessionId: () => current.record.sessionId,
-    problemWith: (model) => budget.problemWith(model),
+    problemWith: (model) => deps.budget.problemWith(model),
   });
 }
 

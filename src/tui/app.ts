@@ -35,15 +35,10 @@ import type { Background } from "./theme/background.js";
 import { editorTheme, markdownTheme } from "./theme/component-themes.js";
 import { Doing, type Saying, workingLine } from "./working-line.js";
 
-export interface AppDeps {
-  readonly session: AgentSession;
+export interface AppDeps extends Pick<TerminalApp, "session" | "access" | "keys" | "reviewKeys"> {
   readonly tty: Tty;
   readonly themes: ThemeControl & { background: Background };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the terminal program may do outside the terminal and the session. */
-  readonly access: TerminalAccess;
-  readonly keys: KeyTable;
-  readonly reviewKeys: ReviewKeyTable;
   readonly log: { warn(text: string): void };
   /** The model's wishes to apply something, which the review view shows. */
   readonly applyQuestions?: ApplyQuestions | undefined;

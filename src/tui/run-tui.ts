@@ -1,16 +1,14 @@
 // A session and a terminal, joined until the user leaves. Promises: the terminal is as it was, whatever ends the program.
 
 import { sanitizeForTerminal } from "../base/sanitize.js";
-import type { AgentSession } from "../sdk/index.js";
-import type { ApplyQuestions } from "../sdk/review/apply-questions.js";
 import { firstAccessLine } from "./access-commands.js";
+import type { AppDeps } from "./app.js";
 import { App } from "./app.js";
 import { TerminalUI } from "./extension-ui/terminal-ui.js";
 import { openSessions } from "./pickers/sessions.js";
 import { runTour } from "./run-tour.js";
 import { speaksAscii, spellAscii } from "./spell-ascii.js";
 import { Tty, type TtyOptions } from "./terminal.js";
-import type { TerminalAccess } from "./terminal-access.js";
 import type { Leaving } from "./terminal-app.js";
 import { createThemeControl } from "./theme/apply-theme.js";
 import { useKeyFile } from "./use-key-file.js";
@@ -18,14 +16,9 @@ import { plannerWelcome } from "./welcome.js";
 
 export { TerminalUI };
 
-export interface TuiOptions extends Pick<TtyOptions, "input" | "output" | "hasMouse"> {
-  readonly session: AgentSession;
-  readonly access: TerminalAccess;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The one that the session was made with. */
-  readonly ui: TerminalUI;
-  readonly log: { warn(text: string): void };
-  readonly applyQuestions?: ApplyQuestions;
+export interface TuiOptions
+  extends Pick<TtyOptions, "input" | "output" | "hasMouse">,
+    Pick<AppDeps, "session" | "access" | "env" | "ui" | "log" | "applyQuestions"> {
   readonly hasTitle: boolean;
   /** How the process may end besides the user's wish. */
   readonly ends: {

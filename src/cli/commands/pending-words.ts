@@ -50,13 +50,7 @@ export function parsePendingWords(verb: PendingVerb, words: readonly string[]): 
   return { verb, targets, paths, hunks, flags, reason, sessionDir: values.get("session-dir")?.at(-1) };
 }
 
-interface SortedWords {
-  readonly flags: Set<string>;
-  readonly values: Map<string, string[]>;
-  readonly rest: string[];
-}
-
-function sorted(verb: PendingVerb, words: readonly string[]): SortedWords {
+function sorted(verb: PendingVerb, words: readonly string[]) {
   const settles = verb === "apply" || verb === "discard";
   const known = new Set(["json", ...switches[verb]]);
   const valued = new Set(["session-dir", ...(settles ? ["hunks", "reason", "files"] : [])]);

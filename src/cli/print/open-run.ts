@@ -3,25 +3,16 @@
 import { GalleyError } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { agentDirectory } from "../../config/agent-directory.js";
-import { type AgentSession, createAgentSession } from "../../sdk/index.js";
+import { createAgentSession } from "../../sdk/index.js";
 import type { NoModelReason } from "../../sdk/no-model.js";
-import { type RunWatch, watchRun } from "../../sdk/run-report/watch-run.js";
+import { watchRun } from "../../sdk/run-report/watch-run.js";
 import type { CommandLine } from "../arguments.js";
 import { resolveFlags as resolveForeign } from "../extension-flags.js";
-import { type Prompt, promptsOf } from "../prompts.js";
+import { promptsOf } from "../prompts.js";
 import { isNamedModule, sessionOptions, unknownTools } from "../session-options.js";
 
-export interface OpenRun {
-  readonly session: AgentSession;
-  readonly prompts: readonly Prompt[];
-  readonly watch: RunWatch;
-}
-
 /** Throws what keeps the run from starting. */
-export async function openRun(
-  line: CommandLine,
-  { mode, log }: { mode: "print" | "json"; log: Log },
-): Promise<OpenRun> {
+export async function openRun(line: CommandLine, { mode, log }: { mode: "print" | "json"; log: Log }) {
   if (line.options.has("quiet") && line.options.has("verbose"))
     throw new GalleyError("usage", "--quiet and --verbose exclude each other.");
   const options = sessionOptions(line, { log, lenient: false });

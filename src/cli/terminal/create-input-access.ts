@@ -5,6 +5,7 @@ import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { GalleyError } from "../../base/errors.js";
 import { homedir, withHome } from "../../base/home.js";
+import type { SessionLocation } from "../../config/session-directory.js";
 import { userSettingsFile } from "../../config/settings/load-settings.js";
 import { isSettingKey, settingOf } from "../../config/settings/schema.js";
 import { branchIn } from "../../sdk/project/repository-branch.js";
@@ -13,10 +14,7 @@ import { runConfig } from "../commands/config-command.js";
 import { readImage } from "../prompts.js";
 import { historyFile, openHistory } from "./history-file.js";
 
-export interface InputAccessOptions {
-  readonly cwd: string;
-  readonly agentDir: string;
-  readonly sessionDir: string | undefined;
+export interface InputAccessOptions extends SessionLocation {
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;
   /** The root of the project, which has one history. */

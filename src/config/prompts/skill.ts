@@ -2,10 +2,9 @@
 // and reads one when a task needs it; `/skill:name` adds one to the prompt at once.
 
 import { basename, dirname } from "node:path";
-import { GalleyError } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { printable } from "../../files/paths/resolve-path.js";
-import { readFrontMatter } from "../../session/rules/front-matter.js";
+import { readFrontMatter, unfit } from "../../session/rules/front-matter.js";
 import { oneLine } from "./template.js";
 import { cleanText, type TextFile } from "./text-files.js";
 import type { TextSource } from "./text-sources.js";
@@ -89,8 +88,4 @@ export function escaped(text: string): string {
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
-}
-
-function unfit(message: string): GalleyError {
-  return new GalleyError("invalid_config", message);
 }

@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { GalleyError } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { printable } from "../../files/paths/resolve-path.js";
-import { readFrontMatter } from "../../session/rules/front-matter.js";
+import { readFrontMatter, unfit } from "../../session/rules/front-matter.js";
 import { cleanText, type TextFile } from "./text-files.js";
 import type { TextSource } from "./text-sources.js";
 
@@ -100,8 +100,4 @@ function quoteHint(text: string): string {
 
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
-}
-
-function unfit(message: string): GalleyError {
-  return new GalleyError("invalid_config", message);
 }

@@ -5,7 +5,6 @@ import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import type { SlashCommand } from "../../protocol/data.js";
-import type { ModuleSource } from "../discover/findings.js";
 import { runGuarded } from "../load/load-guard.js";
 import type { CustomToolAPI } from "./custom-tool.js";
 import { failureOf, type ToolFailure } from "./custom-tool-failure.js";
@@ -17,6 +16,7 @@ import {
   createCommandContext,
   type ExtensionCommandContext,
 } from "./extension-context.js";
+import type { ExtensionOrigin } from "./extension-registrations.js";
 
 export interface CustomCommand {
   /** What is typed after the slash: one word. */
@@ -33,11 +33,8 @@ export interface CustomCommand {
 export type CustomCommandFactory = (pi: CustomToolAPI) => FactoryResult | Promise<FactoryResult>;
 type FactoryResult = CustomCommand | readonly CustomCommand[] | null | undefined;
 
-export interface LoadedCommand {
-  readonly path: string;
-  readonly realPath: string;
+export interface LoadedCommand extends Omit<ExtensionOrigin, "needsTrust"> {
   readonly command: CustomCommand;
-  readonly source?: ModuleSource;
 }
 
 /** What the factory made, and a sentence for each command that cannot be used. */

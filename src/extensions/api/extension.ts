@@ -103,19 +103,25 @@ export interface ShortcutDefinition {
 }
 
 /** The session, as far as extensions reach it. */
-export interface ExtensionHost extends ContextHost, CommandHost, SendHost {
+export interface ExtensionHost
+  extends ContextHost,
+    CommandHost,
+    SendHost,
+    Pick<
+      ExtensionAPI,
+      | "appendEntry"
+      | "getActiveTools"
+      | "setActiveTools"
+      | "getSessionName"
+      | "setSessionName"
+      | "getThinkingLevel"
+      | "setThinkingLevel"
+    > {
   /** What events do not show. */
   readonly secrets?: TextMask;
-  appendEntry(customType: string, data?: unknown): void;
-  getActiveTools(): string[];
   getAllTools(): readonly ToolInfo[];
-  setActiveTools(names: readonly string[]): void;
-  getSessionName(): string | undefined;
-  setSessionName(name: string): void;
   setLabel(entryId: string, label?: string): void;
   setModel(provider: string, modelId: string): unknown;
-  getThinkingLevel(): ThinkingLevel | undefined;
-  setThinkingLevel(level: ThinkingLevel | undefined): void;
   /** An extension registered a tool after it was loaded. */
   toolsChanged(): void;
 }

@@ -16,11 +16,6 @@ export interface McpServer {
   readonly entry: unknown;
 }
 
-export interface FoundMcpServers {
-  readonly servers: readonly McpServer[];
-  readonly problems: readonly { readonly path: string; readonly error: string }[];
-}
-
 const maxBytes = 1024 * 1024;
 const maxServers = 256;
 
@@ -28,7 +23,7 @@ const maxServers = 256;
 export function findMcpServers(place: {
   readonly directories: readonly string[];
   readonly configDirectories: readonly string[];
-}): FoundMcpServers {
+}) {
   const files = [
     ...place.directories.map((directory) => join(directory, ".mcp.json")),
     ...place.configDirectories.map((directory) => join(directory, "mcp.json")),

@@ -27,11 +27,8 @@ export interface FoundModule {
 }
 
 /** A tool that is described but not programmed. */
-export interface ToolMetadata {
-  readonly path: string;
-  readonly name: string;
+export interface ToolMetadata extends Pick<FoundModule, "path" | "name" | "source"> {
   readonly description: string;
-  readonly source: ModuleSource;
 }
 
 export interface DiscoveryProblem {

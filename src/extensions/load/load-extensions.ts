@@ -138,11 +138,12 @@ function wasGuard(candidate: Candidate, { handlers, origin }: ExtensionRegistrat
   return isNamed || /\btool_call\b/.test(textOf(origin.realPath));
 }
 
-function textOf(path: string): string {
+/** Empty where it cannot be read: the load tells why, and the name alone has to say what it is. */
+export function textOf(path: string, maxBytes = maxTextBytes): string {
   try {
-    return Buffer.from(readModuleFile(path, maxTextBytes).bytes).toString("utf8");
+    return Buffer.from(readModuleFile(path, maxBytes).bytes).toString("utf8");
   } catch {
-    return ""; // then its name alone has to tell
+    return "";
   }
 }
 

@@ -2,16 +2,18 @@
 // its start (throwing, exiting, hanging, printing) keeps the others from loading. Each load reads the files again, so
 // it serves reloads too.
 
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
+import { canonical } from "../../files/paths/find-roots.js";
 import type { Processes } from "../../processes/processes.js";
 import type { CustomTool, CustomToolFactory } from "../api/custom-tool.js";
 import { within } from "../api/custom-tool-events.js";
 import { createLiveUI, type LiveUI, type ToolUI } from "../api/custom-tool-ui.js";
+import type { ExtensionOrigin } from "../api/extension-registrations.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
 import type { GivenPush, ToolPendingActions } from "../api/tool-api-pending.js";
 import { type HostModules, VirtualModules } from "../compat/virtual-modules.js";
@@ -26,15 +28,7 @@ import type { ToolSchema } from "./schema-json.js";
 import { unknownMembers } from "./tool-members.js";
 
 /** What discovery found. */
-export interface ModuleCandidate {
-  /** As the user named it, for messages. */
-  readonly path: string;
-  /** Absolute. */
-  readonly realPath: string;
-  readonly source?: ModuleSource;
-  /** The project's own code: runs only in a trusted project, and only files that were shown when it was trusted. */
-  readonly needsTrust: boolean;
-}
+export type ModuleCandidate = ExtensionOrigin;
 
 /** What loading any module needs. */
 export interface LoadDeps {
@@ -282,14 +276,6 @@ export function withoutRepeats(candidates: readonly ModuleCandidate[]): ModuleCa
     if (!byPath.has(path)) byPath.set(path, candidate);
   }
   return [...byPath.values()];
-}
-
-function canonical(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path; // opening it reports why
-  }
 }
 
 function read(path: string): Buffer {

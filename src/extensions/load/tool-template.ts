@@ -2,13 +2,8 @@
 
 import { GalleyError } from "../../base/errors.js";
 
-export interface ToolTemplate {
-  readonly fileName: string;
-  readonly text: string;
-}
-
 /** Throws `usage` for a name that no model accepts. */
-export function toolTemplate(name: string): ToolTemplate {
+export function toolTemplate(name: string) {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
     throw new GalleyError("usage", `"${name}" is not a valid tool name: use 1 to 64 letters, digits, "_" or "-".`);
   const words = name.split(/[_-]+/).filter(Boolean).join(" ");

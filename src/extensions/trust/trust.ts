@@ -7,15 +7,11 @@ import type { FoundModule } from "../discover/findings.js";
 import { type Coverage, itemKey, type ProjectDigest, type TrustItem } from "./digest-project.js";
 import { isInside, listTrust, type TrustRecord } from "./trust-store.js";
 
-export interface TrustDecision {
+export interface TrustDecision extends Pick<ProjectDigest, "root" | "digest" | "items"> {
   /** `trusted`: all of it. */
   readonly state: "trusted" | "untrusted" | "undecided";
   /** Who decided. */
   readonly by?: "command line" | "settings" | "earlier decision";
-  readonly root: string;
-  readonly digest: string;
-  /** What would run or decide something. */
-  readonly items: readonly TrustItem[];
   /** Those among them that may run or count now. */
   readonly trusted: ReadonlySet<TrustItem>;
   /** What is different from the last time it was trusted. */

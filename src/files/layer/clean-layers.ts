@@ -9,7 +9,7 @@ import { systemCode } from "../../base/errors.js";
 import { acquireLock } from "../../base/path-lock.js";
 import { entryAt, namesIn } from "./layer-entries.js";
 import { isShared, type LayerPlaces, layerBases } from "./layer-place.js";
-import { measureTree } from "./measure-tree.js";
+import { measureTree, quietly } from "./measure-tree.js";
 import { removeTree } from "./remove-tree.js";
 
 export interface FoundLayer {
@@ -108,12 +108,4 @@ function isOwnDirectory(path: string): boolean {
 function below(directory: string): string[] {
   const names = quietly(() => namesIn(directory).names) ?? [];
   return names.map((name) => join(directory, name)).filter((path) => entryAt(path)?.kind === "directory");
-}
-
-function quietly<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch {
-    return undefined; // not there, or not ours to read
-  }
 }

@@ -9,33 +9,30 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import { type Log, silentLog } from "../../base/log.js";
 import { acquireLock, type FileLock } from "../../base/path-lock.js";
 import { isWithin } from "../paths/resolve-path.js";
-import { type ChosenLayers, chooseLayers, refused } from "./choose-layers.js";
+import { type ChooseOptions, type ChosenLayers, chooseLayers, refused } from "./choose-layers.js";
 import { removeLayer } from "./clean-layers.js";
 import { type CopyMarks, copyMarks, copyTree } from "./copy-tree.js";
 import { deleteIn, fillLayer, inLayer, isInside, setAside, stagedDeletions, withoutSlash } from "./fill-layer.js";
 import { entryAt, namesIn } from "./layer-entries.js";
-import type { Layer, LayerPlaces } from "./layer-place.js";
-import { openView } from "./open-view.js";
+import type { Layer } from "./layer-place.js";
+import { type OpenViewOptions, openView } from "./open-view.js";
 import { removeTree } from "./remove-tree.js";
 import { defaultStageLimits, type StageLimits } from "./stage-limits.js";
 import type { OpenView, StagedState, StageView } from "./stage-view.js";
-import { holderScript, mountArguments, type RunInView, type StartHolder, type ViewHolder } from "./view-programs.js";
+import { holderScript, mountArguments, type ViewHolder } from "./view-programs.js";
 
-export interface StageViewOptions extends LayerPlaces {
+export interface StageViewOptions
+  extends Omit<ChooseOptions, "claim" | "giveBack" | "limits">,
+    Pick<OpenViewOptions, "runInView">,
+    Partial<Pick<OpenViewOptions, "limits" | "clock" | "log">> {
   /** Canonical, the project's root first. One that lies in another is part of it. */
   readonly roots: readonly string[];
-  readonly sessionId: string;
-  readonly startHolder: StartHolder;
-  readonly runInView: RunInView;
-  readonly limits?: StageLimits | undefined;
   /** What becomes of files that git ignores. Default `keep`. */
   readonly ignored?: "keep" | "plan" | "drop" | undefined;
   /** Of the project, for paths that are shown. Default: the first root. */
   readonly cwd?: string | undefined;
   /** Whether something of the session is pending: then its layer outlives it. Default: nothing is. */
   readonly hasPending?: (() => boolean | Promise<boolean>) | undefined;
-  readonly log?: Log | undefined;
-  readonly clock?: Clock | undefined;
 }
 
 const lockWaitMs = 5000;

@@ -4,7 +4,7 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readGitDirectory } from "../git-directory.js";
+import { quietGit, readGitDirectory } from "../git-directory.js";
 import { commonGitDirectory } from "../git-worktree.js";
 import { isInGit } from "../paths/git-data.js";
 import { type IgnoreRules, isIgnored, type RulesDisk, readIgnoreRules } from "../walk/ignore-rules.js";
@@ -33,14 +33,7 @@ export interface IgnoredOptions {
 
 const timeoutMs = 5000;
 const maxExcludeBytes = 256 * 1024;
-const environment = {
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_NO_LAZY_FETCH: "1",
-  GIT_ALLOW_PROTOCOL: "none",
-};
+const environment = { ...quietGit, GIT_ALLOW_PROTOCOL: "none" };
 
 export function createIgnoredPaths(options: IgnoredOptions): IgnoredPaths {
   const rules = createRules(options.merged);

@@ -40,11 +40,11 @@ export function hasChangedSince(place: string, startNs: bigint): boolean {
   return !names || names.some((name) => hasChangedSince(join(place, name), startNs));
 }
 
-/** A running command changes what is measured: what is gone or closed is not counted. */
-function quietly<T>(look: () => T): T | undefined {
+/** Undefined for what is not there, or not ours to read: a running command changes what is looked at. */
+export function quietly<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch {
-    return undefined; // see above
+    return undefined;
   }
 }

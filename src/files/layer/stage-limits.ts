@@ -22,9 +22,6 @@ export const defaultStageLimits: StageLimits = {
   copyMaxBytes: 512 * 2 ** 20,
 };
 
-/** For the environment of every staged command: a look at the repository does not write its index. */
-export const stagedCommandEnvironment = { GIT_OPTIONAL_LOCKS: "0" } as const;
-
 export function tooManyChanges(changed: { files: number; bytes: number }, limits: StageLimits): string {
   const limit = `${counted(limits.maxFiles)}, ${sizeText(limits.maxBytes)}`;
   return `The command changed ${counted(changed.files)} (${sizeText(changed.bytes)}), more than can be staged (${limit}). Its effects were dropped.`;

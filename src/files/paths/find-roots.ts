@@ -135,11 +135,12 @@ function leadsToDirectory(link: string): boolean {
   }
 }
 
-function canonical(path: string): string {
+/** What does not exist, or leads nowhere, stays as it is. */
+export function canonical(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return path; // it does not exist: use it as it is
+    return path;
   }
 }
 

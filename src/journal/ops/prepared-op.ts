@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { contentHash, usualType } from "../../base/file-type.js";
 import type { DiskStat } from "../../files/disk/disk.js";
 import { stagedName } from "../../files/disk/temp-names.js";
+import { typeMember } from "../../plans/plan.js";
 import type { StoredOp } from "../records.js";
 import { steadyDirectory, unsteadyDirectories } from "./order-ops.js";
 import type { PlainOp } from "./plain-ops.js";
@@ -54,7 +55,7 @@ function typed(op: PlainOp): Pick<StoredOp, "kind" | "path" | "before" | "after"
     path,
     before: op.kind === "create" ? null : op.beforeHash,
     after: op.kind === "delete" ? null : "",
-    ...(op.kind === "delete" ? {} : withType(op.type)),
+    ...(op.kind === "delete" ? {} : typeMember(op.type)),
     ...(op.kind === "create" ? {} : withBeforeType(op.beforeType)),
   };
 }
@@ -76,12 +77,12 @@ export function preparedOp(target: Target, names: TempNames): PreparedOp {
     const places = isStanding
       ? { staged: null, backup: null }
       : { staged, backup: op.kind === "modify" ? backupOf(staged) : null };
-    return { ...common, ...hash, ...withType(type), ...places, ...like, afterMode: mode };
+    return { ...common, ...hash, ...typeMember(type), ...places, ...like, afterMode: mode };
   }
   return {
     ...common,
     ...hash,
-    ...withType(type),
+    ...typeMember(type),
     staged,
     backup: op.kind === "modify" ? backupOf(staged) : null,
     bytes,
@@ -105,10 +106,6 @@ function bytesBefore({ beforeBytes }: Extract<PlainOp, { kind: "modify" | "delet
 
 function foundAs(stat: DiskStat | undefined) {
   return stat ? { found: stat } : {};
-}
-
-function withType(type: StoredOp["type"]): Pick<StoredOp, "type"> {
-  return type === undefined || type === usualType ? {} : { type };
 }
 
 function withBeforeType(beforeType: StoredOp["type"]): Pick<StoredOp, "beforeType"> {

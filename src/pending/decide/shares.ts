@@ -4,7 +4,8 @@
 import type { AppliedActions, AppliedPart } from "../../plans/change-writer.js";
 import { amountOf, labelOfPart, remainingText } from "../../plans/label-figures.js";
 import type { Plan, PlannedChange } from "../../plans/plan.js";
-import { type ChosenFile, digestOf, type RestOfPlan, splitPlan } from "../../plans/split-plan.js";
+import type { SplitPlan } from "../../plans/split-plan.js";
+import { digestOf, type RestOfPlan, splitPlan } from "../../plans/split-plan.js";
 import type { StoredAction } from "../../plans/stored-action.js";
 import type { FileStamp } from "../../protocol/pending.js";
 import type { PendingActionStore } from "../store/pending-action-store.js";
@@ -28,12 +29,9 @@ export function wholeShare(stored: StoredAction, { changes }: Plan): Share {
   return { stored, changes, label: stored.action.label, files: changes.map(({ stamp }) => stamp) };
 }
 
-export interface ChosenPart {
+export interface ChosenPart extends Pick<SplitPlan, "chosen" | "chosenHunks" | "settled"> {
   readonly stored: StoredAction;
   readonly plan: Plan;
-  readonly chosen: readonly PlannedChange[];
-  readonly chosenHunks: number;
-  readonly settled: readonly ChosenFile[];
   readonly left: RestOfPlan;
   readonly reason: string;
 }

@@ -53,6 +53,6 @@ async function compare(change: PlannedChange): Promise<ComparedChange> {
   return new ComparedChange(before, after, spans);
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
+export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -12,16 +12,13 @@ import type { Socket } from "node:net";
 import { pipeline } from "node:stream";
 import type { Clock } from "../../base/clock.js";
 import { messageOf, systemCode } from "../../base/errors.js";
-import { type Admission, type DecideHost, HostAdmission } from "./admission.js";
-import type { HostEntry } from "./allow-list.js";
+import type { AdmissionOptions } from "./admission.js";
+import { type Admission, HostAdmission } from "./admission.js";
 import { Dialer, type Network } from "./dial.js";
 import { forwardedHeaders } from "./forwarded-headers.js";
 import { hostText, parseTarget, type Target, targetText } from "./host.js";
 
-export interface ProxyOptions {
-  readonly hosts: readonly HostEntry[];
-  readonly decide?: DecideHost | undefined;
-  readonly clock: Clock;
+export interface ProxyOptions extends Pick<AdmissionOptions, "hosts" | "decide" | "clock"> {
   readonly network: Network;
 }
 

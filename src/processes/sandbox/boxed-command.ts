@@ -12,10 +12,7 @@ const maxErrorText = 4000;
 /** How long its pipes may stay open after its end, and its processes may take to end. */
 const closeMs = 2000;
 
-export interface BoxedStart {
-  readonly command: CommandLine;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+export interface BoxedStart extends Pick<BoxedCommand, "command" | "cwd" | "env"> {
   readonly descriptors: Descriptors;
   readonly gate: NetworkGate | undefined;
   /** After the end: what was taken away. */

@@ -67,10 +67,7 @@ async function findMechanism(options: SandboxOptions): Promise<Mechanism> {
   return probe;
 }
 
-interface Found {
-  readonly programs: SandboxPrograms;
-  readonly machine: MachinePlaces;
-  readonly architecture: string;
+interface Found extends Pick<LinuxMechanism, "programs" | "machine" | "architecture"> {
   readonly log: Log;
 }
 

@@ -2,9 +2,10 @@
 // the user's session have their sockets, and the agent directory. The rest of the home is readable, because toolchains
 // are there.
 
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
+import { canonical } from "../../files/paths/find-roots.js";
 import { isWithin } from "../../files/paths/resolve-path.js";
 import type { Environment } from "../child-environment.js";
 import type { BoxRules } from "./box.js";
@@ -131,14 +132,6 @@ const systemPlaces = new Set(
 function existing(paths: readonly (string | undefined)[]): string[] {
   const found = paths.filter((path) => path?.startsWith("/") && existsSync(path)) as string[];
   return [...new Set(found.map(canonical))];
-}
-
-function canonical(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path; // a link that leads nowhere
-  }
 }
 
 function readOrEmpty(path: string): string {

@@ -3,26 +3,19 @@
 // be as planned: a `mount` that only says it worked changes nothing about that list.
 
 import { randomUUID } from "node:crypto";
+import type { BubblewrapOptions } from "./bubblewrap.js";
 import type { MountStep } from "./mount-plan.js";
 import { escaped, type Mount, mountPaths, readOnlyOptions } from "./mount-table.js";
 
-export interface NamespacesOptions {
-  readonly steps: readonly MountStep[];
+export interface NamespacesOptions extends Omit<BubblewrapOptions, "emptyDirectory" | "info" | "filter"> {
   /** Visible ones of its own namespace, without those that galley itself cannot reach. */
   readonly mounts: readonly Mount[];
   /** All of them, as the kernel tells it. */
   readonly mountTable: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-  readonly user: { readonly uid: number; readonly gid: number };
-  /** Of /proc, by name: what root owns there can be written without any capability. */
-  readonly readOnlyProcesses: readonly string[];
   /** Something empty to cover things with, and a directory to build the new root on: canonical paths outside. */
   readonly emptyDirectory: string;
-  readonly emptyFile: string;
   readonly rootDirectory: string;
   readonly programs: NamespacesPrograms;
-  readonly hasOwnNetwork: boolean;
   readonly command: readonly string[];
 }
 

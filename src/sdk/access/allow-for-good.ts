@@ -1,16 +1,11 @@
 // Keeps a call or a host that the user allowed for good in the user's own file of settings; from then on this session
 // knows it too.
 
-import type { Clock } from "../../base/clock.js";
 import { userSettingsFile } from "../../config/settings/load-settings.js";
 import { saveSetting } from "../../config/settings/save-setting.js";
-import type { Settings } from "../../config/settings/settings.js";
+import type { SessionEnvironment } from "../session-environment.js";
 
-interface Place {
-  readonly agentDir: string;
-  readonly clock: Clock;
-  readonly settings: Settings;
-}
+type Place = Pick<SessionEnvironment, "agentDir" | "clock" | "settings">;
 
 /** Throws what `saveSetting` does; then the call is asked about again. */
 export function allowForGood(line: string, place: Place): Promise<void> {

@@ -19,15 +19,12 @@ import {
 } from "./escalation.js";
 
 /** What a front end shows of a call that waits for an answer. */
-export interface CallQuestion {
-  readonly toolCallId: string;
+export interface CallQuestion extends Pick<EscalationQuestion, "toolCallId" | "cwd" | "signal"> {
   readonly tool: string;
   readonly tier: ApprovalTier;
   readonly isConfined: boolean;
   /** The whole call, with everything invisible written out. */
   readonly lines: readonly string[];
-  readonly cwd: string;
-  readonly signal: AbortSignal;
 }
 
 export type CallAnswer =

@@ -1,28 +1,10 @@
 // What the settings say about confined and staged commands, as one value, with paths as the sandbox takes them.
 
 import { resolve } from "node:path";
-import type { Settings, SettingsSnapshot } from "../../config/settings/settings.js";
-
-export interface SandboxSettings {
-  readonly network: SettingsSnapshot["bash.network"];
-  readonly hosts: readonly string[];
-  readonly unixSockets: SettingsSnapshot["bash.unixSockets"];
-  /** Absolute. */
-  readonly hide: readonly string[];
-  readonly show: readonly string[];
-  readonly stage: {
-    readonly ignored: SettingsSnapshot["stage.ignored"];
-    readonly maxFiles: number;
-    readonly maxBytes: number;
-    readonly maxFileBytes: number;
-    readonly maxLayerBytes: number;
-    readonly copyMaxFiles: number;
-    readonly copyMaxBytes: number;
-  };
-}
+import type { Settings } from "../../config/settings/settings.js";
 
 /** As they are now: a session reads them anew for each command. */
-export function sandboxSettings(settings: Settings, home: string): SandboxSettings {
+export function sandboxSettings(settings: Settings, home: string) {
   const absolute = (path: string) => resolve(path.startsWith("~") ? home + path.slice(1) : path);
   return {
     network: settings.get("bash.network"),

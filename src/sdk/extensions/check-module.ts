@@ -15,12 +15,13 @@ import { isStandIn } from "../../extensions/compat/stand-ins.js";
 import { isHostModule, VirtualModules } from "../../extensions/compat/virtual-modules.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
 import type { LoadDeps } from "../../extensions/load/load.js";
+import { textOf } from "../../extensions/load/load-extensions.js";
 import type { ToolReport } from "../../extensions/load/tool-check.js";
 import { unknownMembers } from "../../extensions/load/tool-members.js";
 import { findUnknownNames, type KnownNames, lineOfMember } from "../../extensions/load/unknown-names.js";
 import { importTargets } from "../../extensions/trust/find-import-targets.js";
 import { findImports } from "../../extensions/trust/find-imports.js";
-import { isExecutable, readModuleFile } from "../../files/module-files.js";
+import { isExecutable } from "../../files/module-files.js";
 import { createToolHost, type ExtensionHostDeps } from "./extension-host.js";
 import { type ExtensionLocation, withLoaded, withLoading } from "./manage-extensions.js";
 
@@ -98,7 +99,7 @@ interface OneCheck {
 async function withLines({ check, made }: OneCheck, { path, realPath }: FoundModule): Promise<ModuleCheck> {
   let { problems } = check;
   for (const { name, sentence } of made.flatMap(unknownMembers)) {
-    const line = await lineOfMember(textOf(realPath), realPath, name);
+    const line = await lineOfMember(textOf(realPath, maxFileBytes), realPath, name);
     if (line === undefined) continue;
     problems = problems.map((problem) =>
       problem === `${path}: ${sentence}` ? `${path}:${line}: ${sentence}` : problem,
@@ -116,7 +117,7 @@ async function unknownIn(
   const problems: string[] = [];
   const advice: string[] = [];
   for (const file of files) {
-    const text = textOf(file);
+    const text = textOf(file, maxFileBytes);
     const shown = file === realPath ? path : file;
     for (const { line, sentence, isLate } of await findUnknownNames(text, file, known))
       (isLate ? advice : problems).push(`${shown}:${line}: ${sentence}`);
@@ -129,15 +130,6 @@ async function unknownIn(
 
 const maxFiles = 200;
 const maxFileBytes = 16 * 1024 * 1024;
-
-/** Empty where it cannot be read: the load has told why. */
-function textOf(path: string): string {
-  try {
-    return Buffer.from(readModuleFile(path, maxFileBytes).bytes).toString("utf8");
-  } catch {
-    return "";
-  }
-}
 
 async function loadAsExtension(
   location: ExtensionLocation,

@@ -5,26 +5,27 @@ import type { Settings } from "../../config/settings/settings.js";
 import type { ToolHost } from "../../extensions/api/custom-tool-context.js";
 import { readonlySession } from "../../extensions/api/custom-tool-session.js";
 import type { ExtensionHost } from "../../extensions/api/extension.js";
-import type { ChangeOptions, ExtensionCommandContext, SessionChange } from "../../extensions/api/extension-context.js";
+import type {
+  ChangeOptions,
+  ContextHost,
+  ExtensionCommandContext,
+  SessionChange,
+} from "../../extensions/api/extension-context.js";
 import type { ProviderModel } from "../../provider/provider.js";
 import type { AgentSession } from "../../session/agent-session.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 import { textAndImages } from "../../session/session-messages.js";
 
-export interface ExtensionHostDeps {
+export interface ExtensionHostDeps extends Pick<ContextHost, "mode" | "isProjectTrusted" | "shutdown"> {
   readonly session: AgentSession;
   readonly models: ModelSource;
   readonly settings: Settings;
-  readonly mode: string;
-  isProjectTrusted(): boolean;
   /** For commands, of the extensions that are live now. */
   commandContext(): ExtensionCommandContext | undefined;
   /** An extension registered another tool. */
   toolsChanged(): void;
   /** An extension wants all extensions to be loaded again. */
   reload(): Promise<void>;
-  /** An extension wants the program to end. */
-  shutdown(): void;
 }
 
 export function createToolHost({ session, models, settings }: ExtensionHostDeps): ToolHost {

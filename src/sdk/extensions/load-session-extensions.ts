@@ -3,8 +3,6 @@
 // fails is one sentence.
 
 import { join } from "node:path";
-import type { Clock } from "../../base/clock.js";
-import type { Log } from "../../base/log.js";
 import {
   type ConfigLocation,
   type ExtensionSurvey,
@@ -17,7 +15,6 @@ import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
 import type { ExtensionFactory, FlagDefinition } from "../../extensions/api/extension.js";
 import type { SendFailure } from "../../extensions/api/extension-api.js";
 import type { ToolPendingActions } from "../../extensions/api/tool-api-pending.js";
-import type { HostModules } from "../../extensions/compat/virtual-modules.js";
 import { chooseModules, isExtension } from "../../extensions/discover/choose.js";
 import type { ExplicitPath } from "../../extensions/discover/discover-modules.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
@@ -31,11 +28,9 @@ import {
 import type { LoadedCommands } from "../../extensions/load/load-commands.js";
 import type { Candidate, LoadedExtensions } from "../../extensions/load/load-extensions.js";
 import type { FoundTool } from "../../extensions/load/load-factory.js";
-import type { LoadMemory } from "../../extensions/load/load-memory.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import type { ProjectGrant, TrustDecision } from "../../extensions/trust/trust.js";
 import { type TrustQuestion, trustQuestion } from "../../extensions/trust/trust-question.js";
-import type { Processes } from "../../processes/processes.js";
 
 export interface ExtensionOptions {
   /** Called before any extension code is loaded. */
@@ -67,20 +62,14 @@ export interface ExtensionOptions {
   resolveFlags?(flags: ReadonlyMap<string, FlagDefinition>): ReadonlyMap<string, boolean | string> | undefined;
 }
 
-export interface LoadSessionExtensionsDeps extends ConfigLocation {
-  readonly processes: Processes;
-  /** For the project's own code, which runs confined. */
-  readonly projectProcesses: Processes;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface LoadSessionExtensionsDeps
+  extends ConfigLocation,
+    Required<Pick<LoadDeps, "processes" | "projectProcesses" | "clock" | "log" | "hostModules" | "memory">> {
   readonly live: LiveUI;
-  /** Of earlier loads in the same session. */
-  readonly memory: LoadMemory;
   readonly pending: ToolPendingActions;
   readonly builtInToolNames: readonly string[];
   /** Tools that the program passed in. */
   readonly givenTools: readonly FoundTool[];
-  readonly hostModules: HostModules;
   onError(failure: ToolFailure): void;
   onSendFailure(failure: SendFailure): void;
 }

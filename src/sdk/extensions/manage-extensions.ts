@@ -15,7 +15,7 @@ import {
 } from "../../config/survey-extensions.js";
 import type { ExplicitPath } from "../../extensions/discover/discover-modules.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
-import type { LoadDeps, LoadedCustomTools, ModuleLoadError } from "../../extensions/load/load.js";
+import type { LoadDeps, LoadedCustomTools } from "../../extensions/load/load.js";
 import type { ToolReport } from "../../extensions/load/tool-check.js";
 import type { TrustDecision } from "../../extensions/trust/trust.js";
 import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
@@ -41,13 +41,8 @@ export async function findExtensionLocation(
   return { ...given, home: homedir(), agentDir, env, settings };
 }
 
-export interface ToolList {
-  readonly tools: readonly ToolReport[];
-  readonly errors: readonly ModuleLoadError[];
-}
-
 /** The tools that a session started here would have. Runs the user's modules, and those of a trusted project. */
-export async function listTools(location: ExtensionLocation, options: { trustProject: boolean }): Promise<ToolList> {
+export async function listTools(location: ExtensionLocation, options: { trustProject: boolean }) {
   const [{ chooseModules }, { untrustedLine }] = await Promise.all([
     import("../../extensions/discover/choose.js"),
     import("../../extensions/trust/untrusted-line.js"),

@@ -2,13 +2,11 @@
 // make is wrapped, renamed and registered by extensions, or works somewhere else through their functions.
 
 import { resolve } from "node:path";
-import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import { suggestion } from "../../base/nearest-name.js";
 import { defineTool } from "../../extensions/api/custom-tool.js";
 import type { Workspace } from "../../files/workspace.js";
-import type { Environment } from "../../processes/child-environment.js";
 import type { Processes } from "../../processes/processes.js";
 import { findShell } from "../../processes/shell.js";
 import { createEdit } from "../../tools/edit.js";
@@ -22,6 +20,7 @@ import { notFound } from "../../tools/search/search-roots.js";
 import { SeenFiles } from "../../tools/seen-files.js";
 import type { AnyTool } from "../../tools/tool.js";
 import { createWrite } from "../../tools/write.js";
+import type { SessionEnvironment } from "../session-environment.js";
 import {
   type BashOperations,
   hookedProcesses,
@@ -31,11 +30,8 @@ import {
 } from "./operations-processes.js";
 import { type FileOperations, operationsWorkspace, unstaged } from "./operations-workspace.js";
 
-export interface ToolMakerDeps {
-  readonly cwd: string;
-  readonly clock: Clock;
+export interface ToolMakerDeps extends Pick<SessionEnvironment, "cwd" | "clock" | "env"> {
   readonly processes: Processes;
-  readonly env: Environment;
   /** The built-in tools, as they would be in another directory. */
   toolsIn(cwd: string, instead?: ToolsInstead): readonly AnyTool[];
   /** The files of this machine, as the session's own tools see them. */

@@ -2,6 +2,7 @@
 // One implementation holds an open session, another finds the sessions of a project.
 
 import type { Decided } from "../../pending/outcome.js";
+import type { ReviseRequest } from "../../pending/revise-pending.js";
 import type { PlannedBytes } from "../../plans/planned-bytes.js";
 import type { DiffFile } from "../../protocol/diff.js";
 import type { Change, FileChangeKind, PendingStatus } from "../../protocol/pending.js";
@@ -68,12 +69,8 @@ export interface ReviewDecision {
   readonly protected?: boolean;
 }
 
-export interface HunkEdit {
+export interface HunkEdit extends Omit<ReviseRequest, "pendingId" | "by"> {
   readonly key: string;
-  readonly revision: number;
-  readonly path: string;
-  readonly hunk: number;
-  readonly text: string;
 }
 
 /** Everything decided is decided by the user. Refusals are thrown, with the sentence to show. */

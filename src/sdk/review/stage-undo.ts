@@ -11,12 +11,7 @@ export interface WantedUndo {
   readonly changeId?: string | undefined;
 }
 
-export interface StagedUndo {
-  readonly id: string;
-  readonly session: string;
-}
-
-export async function stageUndo(location: PendingLocation, { verb, changeId }: WantedUndo): Promise<StagedUndo> {
+export async function stageUndo(location: PendingLocation, { verb, changeId }: WantedUndo) {
   const candidate = changeOwner(await listChangeOwners(location), { verb, changeId });
   const isKept = (await listSessions(location)).some(({ path }) => path === candidate);
   return withSessionFile(location, isKept ? candidate : undefined, async (session) => {

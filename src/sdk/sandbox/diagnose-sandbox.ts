@@ -4,6 +4,7 @@
 import { systemClock } from "../../base/clock.js";
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { silentLog } from "../../base/log.js";
+import { listLayers } from "../../files/layer/clean-layers.js";
 import { sizeText } from "../../files/layer/stage-limits.js";
 import { findProject } from "../../files/paths/find-roots.js";
 import { SessionAccess } from "../access/access-mode.js";
@@ -11,7 +12,6 @@ import { type ExtensionLocation, usersModules } from "../extensions/manage-exten
 import type { Finding } from "../finding.js";
 import { viewRootsOf } from "./box-rules.js";
 import { ConfinedCommands } from "./confined-commands.js";
-import { listLeftLayers } from "./left-layers.js";
 import type { SandboxEnvironment } from "./sandbox-machine.js";
 import { systemView } from "./system-machine.js";
 
@@ -59,7 +59,7 @@ async function stageText(environment: SandboxEnvironment): Promise<string> {
 }
 
 async function layersFinding(location: ExtensionLocation): Promise<Finding> {
-  const layers = await listLeftLayers(location);
+  const layers = await listLayers(location);
   const bytes = layers.reduce((sum, layer) => sum + layer.bytes, 0);
   const name = "layers";
   if (layers.length === 0) return { name, isOk: true, text: "none of staged commands" };

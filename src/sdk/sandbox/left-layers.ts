@@ -5,7 +5,7 @@ import { systemClock } from "../../base/clock.js";
 import { randomIds } from "../../base/ids.js";
 import { silentLog } from "../../base/log.js";
 import type { SessionLocation } from "../../config/session-directory.js";
-import { cleanLayers, type FoundLayer, type ListedLayer, listLayers } from "../../files/layer/clean-layers.js";
+import { cleanLayers, type FoundLayer } from "../../files/layer/clean-layers.js";
 import { readPending } from "../../pending/read-pending.js";
 import { openRecord } from "../../record/open-record.js";
 import { hasPlans } from "../../record/store/artifacts.js";
@@ -29,10 +29,6 @@ export function cleanLeftLayers(location: LayerLocation, roots?: readonly string
       return false;
     },
   });
-}
-
-export function listLeftLayers({ agentDir, env }: LayerLocation): Promise<ListedLayer[]> {
-  return listLayers({ agentDir, env });
 }
 
 /** A session that cannot be read may have something pending. */

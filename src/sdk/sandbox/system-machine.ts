@@ -14,22 +14,10 @@ export function systemSandbox({ env, project, log }: SandboxEnvironment): Sandbo
 }
 
 export function systemView({ environment, roots, sessionId, hasPending }: ViewRequest): Promise<StageView> {
-  const { env, agentDir, cwd, settings, home, clock, log } = environment;
+  const { env, agentDir, cwd, settings, home } = environment;
   const { ignored, ...limits } = sandboxSettings(settings, home).stage;
-  const programs = createViewProcesses({ env });
   // What killed processes left of this project; it may take a while, and the command need not wait for it.
   void cleanLeftLayers({ cwd, agentDir, env }, roots);
-  return createStageView({
-    ...programs,
-    env,
-    agentDir,
-    roots,
-    sessionId,
-    limits,
-    ignored,
-    cwd,
-    hasPending,
-    clock,
-    log,
-  });
+  const programs = createViewProcesses({ env });
+  return createStageView({ ...environment, ...programs, roots, sessionId, limits, ignored, hasPending });
 }

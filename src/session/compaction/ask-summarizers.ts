@@ -1,30 +1,23 @@
 // Which model writes a summary: one after another is asked until one succeeds. Promises: every call is on the returned
 // bill, also when all of them failed.
 
-import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import type { SessionEntry } from "../../protocol/entries.js";
-import { capabilitiesOf, type StreamFunction } from "../../provider/provider.js";
+import { capabilitiesOf } from "../../provider/provider.js";
 import { Bill, type UsageByModel } from "../../record/billing.js";
 import { estimateRatio } from "../context-usage.js";
 import type { FailedReply } from "../overflow.js";
-import type { RetrySettings } from "../retry.js";
 import type { Summarizer, SummaryCaller } from "./summarize.js";
 
-export interface SummaryRequest {
+export interface SummaryRequest extends Pick<SummaryCaller, "retry" | "stream" | "clock" | "random" | "signal"> {
   /** From the root to the leaf. */
   readonly path: readonly SessionEntry[];
   /** An estimate of what requests carry besides messages. */
   readonly overheadTokens: number;
   /** In order of preference; the next one is asked when one fails or wants too long a wait. */
   readonly summarizers: readonly Summarizer[];
-  readonly retry: RetrySettings;
   /** What the user wants the summary to focus on. */
   readonly customInstructions?: string;
-  readonly stream: StreamFunction;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly signal: AbortSignal;
 }
 
 export const failedText = "Summarization failed: ";
@@ -58,15 +51,10 @@ export function usable(summarizers: readonly Summarizer[]): readonly Summarizer[
 const maxWaitWithOthersMs = 30_000;
 
 function callers(request: SummaryRequest, bill: Bill): SummaryCaller[] {
-  const { stream, clock, random, retry, signal } = request;
   const ratio = estimateRatio(request.path, request.overheadTokens);
   return usable(request.summarizers).map((summarizer, index, all) => ({
+    ...request,
     summarizer,
-    stream,
-    clock,
-    random,
-    retry,
-    signal,
     ratio,
     maxWaitMs: index < all.length - 1 ? maxWaitWithOthersMs : Number.POSITIVE_INFINITY,
     bill: (usage) => bill.add(`${summarizer.model.provider}/${summarizer.model.id}`, usage),

@@ -11,18 +11,13 @@ import {
   splitLevel,
 } from "../../provider/provider.js";
 import type { SessionRecord } from "../../record/record.js";
+import type { AgentSessionDeps } from "../agent-session-deps.js";
 import type { Summarizer } from "../compaction/summarize.js";
-import type { ModelChoice, ModelSource } from "./model-source.js";
+import type { ModelChoice } from "./model-source.js";
 import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
 
-export interface ModelControlDeps {
-  readonly models: ModelSource;
-  readonly model: ProviderModel | undefined;
-  readonly thinkingLevel: ThinkingLevel | undefined;
-  /** For a record that says nothing; default: the same. */
-  readonly usualThinkingLevel?: ThinkingLevel | undefined;
-  /** What was named for this start; it wins over the record. */
-  readonly named?: { readonly model: boolean; readonly level: boolean } | undefined;
+export interface ModelControlDeps
+  extends Pick<AgentSessionDeps, "models" | "model" | "thinkingLevel" | "usualThinkingLevel" | "named"> {
   record(): SessionRecord;
   sessionId(): string;
   /** Why a model cannot be used although it is available. */

@@ -69,6 +69,6 @@ function quoteGlobs(yaml: string): string {
   });
 }
 
-function unfit(message: string): GalleyError {
+export function unfit(message: string): GalleyError {
   return new GalleyError("invalid_config", message);
 }

@@ -3,12 +3,12 @@
 // left out makes a rule wider than it was written.
 
 import { basename } from "node:path";
-import { GalleyError, messageOf } from "../../base/errors.js";
+import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { stripInvisible } from "../../base/sanitize.js";
 import { printable } from "../../files/paths/resolve-path.js";
 import { compileExpression, type Expression } from "./expression.js";
-import { type FrontMatter, readFrontMatter } from "./front-matter.js";
+import { type FrontMatter, readFrontMatter, unfit } from "./front-matter.js";
 import { isFileGlob, type PathTest, parseGlob, parseScope, type Scope, splitList } from "./rule-scope.js";
 
 export interface RuleFile {
@@ -174,8 +174,4 @@ function texts(fields: FrontMatter["fields"], names: readonly string[], warn: Wa
   const found = members.filter((member) => typeof member === "string" && member !== "") as string[];
   if (found.length < members.length) warn(`has a ${name} with a member that is not a text`);
   return found;
-}
-
-function unfit(message: string): GalleyError {
-  return new GalleyError("invalid_config", message);
 }

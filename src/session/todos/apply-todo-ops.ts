@@ -5,17 +5,13 @@ import type { TodoPhase, TodoStatus, TodoTask } from "../../protocol/todos.js";
 import { normalizeTodos } from "./normalize-todos.js";
 
 /** Which members an operation needs depends on `op`; one that lacks them is reported. */
-export interface TodoOp {
+export interface TodoOp extends Partial<NewTask> {
   readonly op: "replace" | "add_phase" | "add_task" | "update" | "remove_task";
   readonly phases?: readonly NewPhase[];
   readonly name?: string;
   readonly tasks?: readonly NewTask[];
   readonly phase?: string;
   readonly id?: string;
-  readonly content?: string;
-  readonly status?: TodoStatus;
-  readonly notes?: string;
-  readonly details?: string;
 }
 
 interface NewPhase {
@@ -30,15 +26,10 @@ interface NewTask {
   readonly details?: string;
 }
 
-export interface AppliedTodoOps {
-  readonly phases: TodoPhase[];
-  readonly errors: string[];
-}
-
 /** A list that grows beyond this is no plan any more. */
 export const maxTasks = 500;
 
-export function applyTodoOps(phases: readonly TodoPhase[], ops: readonly TodoOp[]): AppliedTodoOps {
+export function applyTodoOps(phases: readonly TodoPhase[], ops: readonly TodoOp[]) {
   const errors: string[] = [];
   let current = [...phases];
   for (const op of ops) {

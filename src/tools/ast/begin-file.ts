@@ -3,6 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { GalleyError } from "../../base/errors.js";
 import type { Target, Workspace } from "../../files/workspace.js";
+import { asBuffer } from "../../plans/diff/compare-change.js";
 import type { Language } from "./languages.js";
 import { containsLiteral, type Literal } from "./literals.js";
 import type { Parsers } from "./parsers.js";
@@ -93,10 +94,6 @@ async function parseFile(parsers: Parsers, { file, patterns, signal }: FileSearc
 
 function mayMatch(bytes: Buffer): (pattern: PatternInUse) => boolean {
   return ({ literals }) => literals.every((literal) => containsLiteral(bytes, literal));
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 function issueWith({ target }: SearchFile, reason: string): { issue: string } {

@@ -10,7 +10,7 @@ import { toolFailure } from "../tool.js";
 import type { Parsers } from "./parsers.js";
 import { planFor } from "./plan-rewrite.js";
 import { issueBlock } from "./report.js";
-import type { PlannedFile } from "./rewrite.js";
+import type { PlannedFile, Replacement } from "./rewrite.js";
 
 export interface AstEditRequest {
   /** Tried in this order; all match the files as they are. */
@@ -33,15 +33,9 @@ export interface AstEditRequest {
 }
 
 /** Lines and columns are counted from 1, in the file as it was; the end is behind the last character. */
-export interface AstChange {
+export interface AstChange extends Readonly<Replacement> {
   readonly path: string;
-  readonly before: string;
-  readonly after: string;
-  readonly byteStart: number;
-  readonly byteEnd: number;
   readonly deletedLength: number;
-  readonly startLine: number;
-  readonly startColumn: number;
   readonly endLine: number;
   readonly endColumn: number;
 }

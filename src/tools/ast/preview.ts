@@ -1,6 +1,7 @@
 // How a rewrite plan is shown: the text a model reads, and the details for people and programs.
 
 import { stripEscapes } from "../../base/sanitize.js";
+import { asBuffer } from "../../plans/diff/compare-change.js";
 import { cutNotice, diffFile } from "../../plans/diff/file-diff.js";
 import { count, cutText, maxOutputBytes } from "../output/text.js";
 import { groupByDirectory, type IssueDetails, issueBlock, issueDetails } from "./report.js";
@@ -122,8 +123,4 @@ function makeDiff({ target, before, after, replacements }: PlannedFile, maxLengt
   }));
   const sides = { before: asBuffer(before), after: asBuffer(after), spans };
   return diffFile({ displayPath: target.displayPath, ...sides }, maxLength).diff;
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

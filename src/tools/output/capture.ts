@@ -55,19 +55,12 @@ export interface OutputTruncation {
   readonly artifactId?: string;
 }
 
-export interface CapturedOutput {
+export interface CapturedOutput
+  extends Pick<OutputTruncation, "totalLines" | "totalBytes" | "outputLines" | "outputBytes" | "artifactId"> {
   /** As a model reads it, the last line feed included. */
   readonly text: string;
   /** What there is to say about it, for `notice`. */
   readonly remarks: readonly string[];
-  /** Of the raw output. */
-  readonly totalLines: number;
-  readonly totalBytes: number;
-  /** Of `text`. */
-  readonly outputLines: number;
-  readonly outputBytes: number;
-  /** Where all of it is kept. */
-  readonly artifactId?: string;
   /** Only where `text` is not all of it. */
   readonly truncation?: OutputTruncation;
 }

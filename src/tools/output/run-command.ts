@@ -3,8 +3,8 @@
 
 import { linkAbort } from "../../base/abort.js";
 import type { ByteMask } from "../../base/text-mask.js";
-import type { Processes } from "../../processes/processes.js";
-import type { Box, BoxReport } from "../../processes/sandbox/box.js";
+import type { Processes, ProcessRequest } from "../../processes/processes.js";
+import type { BoxReport } from "../../processes/sandbox/box.js";
 import type { StartOptions } from "../confinement.js";
 import type { ArtifactSink } from "../tool.js";
 import { type CapturedOutput, maxCapturedBytes, OutputCapture, type OutputSettings } from "./capture.js";
@@ -21,16 +21,11 @@ export interface CommandDeps {
   readonly maxOutputBytes?: number | undefined;
 }
 
-export interface CommandRequest {
+export interface CommandRequest extends Pick<ProcessRequest, "cwd" | "env" | "box" | "signal"> {
   readonly command: string;
-  /** An existing directory, checked. */
-  readonly cwd: string;
-  readonly env?: Readonly<Record<string, string>> | undefined;
   readonly timeoutSeconds?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
   readonly head?: number | undefined;
   readonly tail?: number | undefined;
-  readonly box?: Box | undefined;
   /** Called for new output; `snapshot` returns the newest lines. */
   onOutput?(snapshot: () => CapturedOutput): void;
   /** Gets the output as text while it comes. */

@@ -22,18 +22,9 @@ export interface GrepQuery {
   readonly limit: number;
 }
 
-export interface GrepParams {
-  readonly pattern: string;
+export interface GrepParams extends Pick<GrepQuery, "pattern">, Partial<Omit<GrepQuery, "pattern" | "ignoreCase">> {
   readonly path?: string;
-  readonly glob?: string;
-  readonly type?: string;
   readonly i?: boolean;
-  readonly pre?: number;
-  readonly post?: number;
-  readonly multiline?: boolean;
-  readonly gitignore?: boolean;
-  readonly limit?: number;
-  readonly offset?: number;
 }
 
 export function checkQuery(params: GrepParams): GrepQuery {

@@ -1,5 +1,6 @@
 // Results grouped by file: files of one directory together under its name, and never more than a model can use.
 
+import type { OutputTruncation } from "../output/capture.js";
 import { maxOutputBytes, maxOutputLines } from "../output/text.js";
 
 export interface FileLines {
@@ -26,14 +27,8 @@ export function groupByDirectory(files: readonly FileLines[]): string[] {
   });
 }
 
-export interface HeadTruncation {
+export interface HeadTruncation extends Omit<OutputTruncation, "direction" | "artifactId"> {
   direction: "head";
-  truncatedBy: "lines" | "bytes";
-  totalLines: number;
-  totalBytes: number;
-  outputLines: number;
-  outputBytes: number;
-  shownRange: { start: number; end: number };
 }
 
 /** As many whole lines from the beginning as may be shown; says so when those are not all. */

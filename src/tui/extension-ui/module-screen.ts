@@ -6,8 +6,6 @@ import type { QuestionQueue } from "../dialogs/question-queue.js";
 import type { TerminalApp } from "../terminal-app.js";
 import { HostedComponent } from "./hosted-component.js";
 
-export type ModuleScreen = ReturnType<typeof moduleScreen>;
-
 export function moduleScreen(
   app: TerminalApp,
   questions: QuestionQueue,

@@ -12,17 +12,8 @@ const who = "question";
 /** No user reads a question faster. */
 const earlyMs = 300;
 
-export interface PlainQuestions {
-  readonly ui: SessionUI;
-  /** After the questions that are open. */
-  inTurn<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
-  askCall(question: CallQuestion): Promise<CallAnswer>;
-  askTrust(question: TrustQuestion, signal: AbortSignal): Promise<"no" | "trust" | "once">;
-  askHost(host: string, signal: AbortSignal): Promise<"once" | "session" | "always" | "no">;
-}
-
 /** `directory`: the working directory as a user writes it. */
-export function plainQuestions(io: PlainIO, directory: string): PlainQuestions {
+export function plainQuestions(io: PlainIO, directory: string) {
   // One at a time, in their order.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
@@ -46,9 +37,9 @@ export function plainQuestions(io: PlainIO, directory: string): PlainQuestions {
   return {
     ui,
     inTurn,
-    askCall: (question) => inTurn(() => askCall(io, question, directory)),
-    askTrust: (question, signal) => inTurn(() => askTrust(io, question, signal)),
-    askHost: (host, signal) => inTurn(() => askHost(io, host, signal)),
+    askCall: (question: CallQuestion) => inTurn(() => askCall(io, question, directory)),
+    askTrust: (question: TrustQuestion, signal: AbortSignal) => inTurn(() => askTrust(io, question, signal)),
+    askHost: (host: string, signal: AbortSignal) => inTurn(() => askHost(io, host, signal)),
   };
 }
 

@@ -5,16 +5,13 @@ import { writtenOut } from "../../base/written-out.js";
 import type { Theme } from "../../sdk/index.js";
 import { cutTo } from "../cut-to.js";
 import type { DiffPane } from "./diff-pane.js";
+import type { ListLook } from "./review-lines.js";
 import { helpLines, lastLines, listLines, messageLines, tabsLine, titleLine } from "./review-lines.js";
 import type { ReviewState } from "./review-model.js";
 import { shortened } from "./review-rows.js";
 import type { SeenLines } from "./seen-lines.js";
 
-export interface Drawing {
-  readonly columns: number;
-  readonly rows: number;
-  readonly theme: Theme;
-  readonly now: number;
+export interface Drawing extends ListLook {
   readonly pane: DiffPane;
   readonly seen: SeenLines | undefined;
   readonly tip?: string | undefined;

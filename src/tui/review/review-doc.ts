@@ -5,6 +5,7 @@ import type { DiffFile, DiffHunk } from "../../protocol/diff.js";
 import { blocksOf, type DiffBlock, type SideLine } from "../../render/diff-rows.js";
 import type { ReviewAction, ReviewDiff, ReviewFile } from "../../sdk/review/review-source.js";
 import { hasCrlf, notesOf } from "./file-notes.js";
+import { headOf } from "./review-text.js";
 
 export interface Unit {
   readonly index: number;
@@ -17,10 +18,7 @@ export interface Unit {
 }
 
 /** A line of one side as it is drawn. `id`: counted among the changed lines of the document. */
-export interface DocLine {
-  readonly number: number;
-  readonly text: string;
-  readonly endsFile?: true;
+export interface DocLine extends Pick<SideLine, "number" | "text" | "endsFile"> {
   readonly id?: number;
   /** What it became, or was: the words that changed are looked for when it is drawn. */
   readonly other?: string;
@@ -229,10 +227,6 @@ function itemsOf(
     close();
   }
   return { units, layout: { items, starts }, lineCount: lines };
-}
-
-function headOf({ oldStart, oldLines, newStart, newLines }: DiffHunk): string {
-  return `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
 }
 
 interface Numbered {

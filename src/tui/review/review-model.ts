@@ -61,16 +61,11 @@ export type Wish =
 
 export type Level = "here" | "file" | "action";
 
-export interface Scope {
-  readonly key: string;
-  readonly revision: number;
+export interface Scope extends Pick<ReviewDecision, "key" | "revision" | "files" | "hunks"> {
   /** `hunk 1 of 2`, `the 2 marked hunks`, `file`, `all 3 hunks in 2 files`. */
   readonly words: string;
   readonly units: readonly Unit[];
   readonly isWhole: boolean;
-  /** Absent: all of it. */
-  readonly files?: readonly string[];
-  readonly hunks?: Readonly<Record<string, readonly number[]>>;
   /** What else an apply would write. */
   readonly also: readonly { readonly key: string; readonly paths: readonly string[] }[];
   /** The protected paths that an apply would write. */

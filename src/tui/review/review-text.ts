@@ -14,7 +14,7 @@ export function diffText(files: readonly DiffFile[]): string {
     .concat("\n");
 }
 
-function headOf({ oldStart, oldLines, newStart, newLines }: DiffHunk): string {
+export function headOf({ oldStart, oldLines, newStart, newLines }: DiffHunk): string {
   return `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
 }
 

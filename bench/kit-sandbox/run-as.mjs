@@ -84,7 +84,15 @@ export async function runTasks(prepared, { user, mechanism }, tasks) {
       chownSync(join(base, name), ids.uid, ids.gid);
   const script = 'exec 200<"$0/home/outside" < "$0/home/outside/input.kept"; exec "$@"';
   const job = join(base, "job.json");
-  writeFileSync(job, JSON.stringify({ base, module: prepared.module, show: path.split(delimiter), tasks }));
+  writeFileSync(
+    job,
+    JSON.stringify({
+      base,
+      module: prepared.module,
+      show: [...path.split(delimiter), dirname(process.execPath)],
+      tasks,
+    }),
+  );
   const [file, ...args] = asUser(user, ["/bin/bash", "-c", script, base, process.execPath, prepared.worker, job]);
   const child = spawn(file, args, {
     cwd: base,

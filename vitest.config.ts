@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { LongFirst } from "./test/kit/long-first.js";
 import { slowTests, testsWithoutLongForm } from "./test/kit/slow-tests.js";
+import { TellSkipped } from "./test/kit/tell-skipped.js";
 
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as { version: string };
 
@@ -47,6 +48,7 @@ export default defineConfig({
     maxWorkers: 4,
     // Unless another order is asked for.
     ...(process.argv.some((word) => word.startsWith("--sequence.")) ? {} : { sequence: { sequencer: LongFirst } }),
+    reporters: ["default", new TellSkipped()],
     globalSetup: "test/kit/temporary-root.ts",
     setupFiles: "test/kit/set-up-file.ts",
     testTimeout: 60_000,

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  realpathSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -55,7 +56,9 @@ export async function prepareWorker(directory) {
     for (const name of existsSync(place) ? readdirSync(place) : [])
       if (name !== "bwrap" && !names.has(name)) {
         names.add(name);
-        symlinkSync(join(place, name), join(hiding, name));
+        const program = join(place, name);
+        // A program itself: a PATH of links may lie where a box sees nothing.
+        symlinkSync(existsSync(program) ? realpathSync(program) : program, join(hiding, name));
       }
   return { directory, module, worker: join(directory, "kit/worker.mjs"), hiding };
 }
@@ -81,7 +84,15 @@ export async function runTasks(prepared, { user, mechanism }, tasks) {
       chownSync(join(base, name), ids.uid, ids.gid);
   const script = 'exec 200<"$0/home/outside" < "$0/home/outside/input.kept"; exec "$@"';
   const job = join(base, "job.json");
-  writeFileSync(job, JSON.stringify({ base, module: prepared.module, show: [prepared.hiding], tasks }));
+  writeFileSync(
+    job,
+    JSON.stringify({
+      base,
+      module: prepared.module,
+      show: [...path.split(delimiter), dirname(process.execPath)],
+      tasks,
+    }),
+  );
   const [file, ...args] = asUser(user, ["/bin/bash", "-c", script, base, process.execPath, prepared.worker, job]);
   const child = spawn(file, args, {
     cwd: base,

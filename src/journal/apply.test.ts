@@ -115,7 +115,7 @@ describe("a change set on the real disk", () => {
       expect([name, statSync(project.path(`${name}-moved`)).mode & 0o7777]).toEqual([name, mode]);
   });
 
-  it.runIf(isRoot)("J-10: keeps owner and group", async () => {
+  it.runIf(isRoot)("J-10: keeps owner and group (skipped unless root)", async () => {
     project.write("a", "old");
     chownSync(project.path("a"), 12, 34);
     await project.apply([project.modify("a", "new")]);

@@ -47,7 +47,7 @@ describe("claimNumber", () => {
     expect(existsSync(join(directory, "2"))).toBe(false);
   });
 
-  it.skipIf(process.getuid?.() === 0)("throws where nothing can be written", () => {
+  it.skipIf(process.getuid?.() === 0)("throws where nothing can be written (skipped as root, who may)", () => {
     const place = temporaryDirectory();
     chmodSync(place, 0o500);
     expect(() => claimNumber(join(place, "ids"), 0)).toThrow(/EACCES/);

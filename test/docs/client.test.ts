@@ -81,7 +81,7 @@ describe("docs/client.md", () => {
   });
 });
 
-it.skipIf(!hasBun)("the client works in Bun", async () => {
+it.skipIf(!hasBun)("the client works in Bun (skipped without it)", async () => {
   writeFileSync(join(home, "bun.mjs"), examples[0]?.code ?? "");
   const { code, stdout } = await execute("bun", ["bun.mjs"], undefined);
   expect({ code, stdout }).toEqual({ code: 0, stdout: examples[0]?.output });

@@ -27,6 +27,7 @@ beforeAll(async () => {
 afterAll(remove);
 
 const has = (shell: string) => spawnSync(shell, ["--version"]).status === 0;
+const unless = (shell: string) => (has(shell) ? "" : ` (skipped: ${shell} is not installed)`);
 
 /** What bash offers when the user presses Tab behind the last of these words. */
 function offered(...words: string[]): string[] {
@@ -90,7 +91,7 @@ describe("bash", () => {
 });
 
 describe("zsh", () => {
-  it.skipIf(!has("zsh"))("has a script that zsh accepts", () => {
+  it.skipIf(!has("zsh"))(`has a script that zsh accepts${unless("zsh")}`, () => {
     expect(spawnSync("zsh", ["-n", join(home, "galley.zsh")], { encoding: "utf8" })).toMatchObject({
       status: 0,
       stderr: "",
@@ -112,7 +113,7 @@ describe("zsh", () => {
 });
 
 describe("fish", () => {
-  it.skipIf(!has("fish"))("has a script that fish accepts", () => {
+  it.skipIf(!has("fish"))(`has a script that fish accepts${unless("fish")}`, () => {
     expect(spawnSync("fish", ["-n", join(home, "galley.fish")], { encoding: "utf8" })).toMatchObject({
       status: 0,
       stderr: "",

@@ -8,7 +8,7 @@ import { builtInThemes } from "../../src/tui/theme/colours.js";
 import { openTerminal } from "../kit/open-terminal.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 import { emptyHome, galleyBin, run } from "../kit/run-galley.js";
-import { tmuxVersion } from "../kit/tmux.js";
+import { tmuxVersion, withoutTmux } from "../kit/tmux.js";
 
 beforeAll(ensureBuilt, 150_000);
 
@@ -148,9 +148,12 @@ it("doctor tells of it as long as galley has nothing of its own; a one-shot run 
   expect(await doctor()).not.toContain(unused);
 });
 
-it.skipIf(!tmuxVersion).each([[[]], [["--plain"]]])("and so does the start of the terminal (%j)", async (args) => {
-  const { terminal, home } = await openTerminal();
-  putPi(home);
-  terminal.galley(...args);
-  await terminal.shows(/of ~\/\.pi\/agent the extensions[\s\S]*galley import pi/);
-});
+it.skipIf(!tmuxVersion).each([[[]], [["--plain"]]])(
+  `and so does the start of the terminal (%j)${tmuxVersion ? "" : ` (${withoutTmux})`}`,
+  async (args) => {
+    const { terminal, home } = await openTerminal();
+    putPi(home);
+    terminal.galley(...args);
+    await terminal.shows(/of ~\/\.pi\/agent the extensions[\s\S]*galley import pi/);
+  },
+);

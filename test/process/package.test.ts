@@ -42,7 +42,9 @@ if (noPython) console.log(`Skipped: the Python client of the package, because ${
 beforeAll(async () => {
   await ensureBuilt();
   const options = ["--ignore-scripts", "--offline", "--silent", "--no-update-notifier", "--pack-destination", project];
-  const archive = execFileSync("npm", ["pack", ...options], { cwd: projectRoot, encoding: "utf8" }).trim();
+  // npm would leave files in the home, and on Node 22 and later beside the temporary files.
+  const env = { ...process.env, npm_config_cache: join(project, "npm"), NODE_DISABLE_COMPILE_CACHE: "1" };
+  const archive = execFileSync("npm", ["pack", ...options], { cwd: projectRoot, env, encoding: "utf8" }).trim();
   mkdirSync(modules);
   execFileSync("tar", ["-xzf", archive], { cwd: project });
   renameSync(join(project, "package"), galley);

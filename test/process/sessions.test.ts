@@ -164,7 +164,7 @@ describe("switch_session", () => {
     expect(roles(empty)[0]).toBe("session");
   });
 
-  it.skipIf(process.getuid?.() === 0)("refuses a file that cannot be read", async () => {
+  it.skipIf(process.getuid?.() === 0)("refuses a file that cannot be read (skipped as root, who may)", async () => {
     const locked = join(home, "locked.jsonl");
     writeFileSync(locked, newer);
     chmodSync(locked, 0);

@@ -49,10 +49,13 @@ describe("a program that does what it must not", () => {
     ["git", "git-config", /started .*git.*"status"/],
     ["probes", "own-binaries", /started .*rg.*"--version"/],
     ["attempts", "tool-js", /started .*no-such-program-of-ours/],
-  ])("is caught by the kernel's word: %s", async (deed, kind, sentence) => {
-    const { problems } = await run(deed, [kind]);
-    expect(problems).toEqual(expect.arrayContaining([expect.stringMatching(sentence)]));
-  });
+  ])(
+    `is caught by the kernel's word: %s${hasStrace ? "" : " (skipped: strace is not installed)"}`,
+    async (deed, kind, sentence) => {
+      const { problems } = await run(deed, [kind]);
+      expect(problems).toEqual(expect.arrayContaining([expect.stringMatching(sentence)]));
+    },
+  );
 
   it.runIf(process.platform === "linux")("is caught without strace when it takes a moment", async () => {
     const { problems } = await run("waits", ["tool-js"], { canTrace: false });

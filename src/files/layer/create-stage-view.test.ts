@@ -245,6 +245,18 @@ describe.skipIf(noViews !== undefined)(`the view of a staged command${viewTitle}
   });
 
   describe("clean-up", () => {
+    it("leaves an agent directory alone that lies where everyone may write", async () => {
+      const place = temporaryDirectory("/var/tmp");
+      const [root, agentDir] = [join(place, "project"), join(place, "agent")];
+      plant(root, { a: "1" });
+      mkdirSync(agentDir, { mode: 0o755 });
+      const view = await createStageView(viewOptions({ root, agentDir }));
+      await (await view.open([])).release();
+      expect(readdirSync(agentDir)).toEqual(["stage"]);
+      await view.close();
+      expect(readdirSync(join(agentDir, "stage"))).toEqual([]);
+    });
+
     it("removes the layer with the session, unless something is pending", async () => {
       const { agentDir, run, view } = await createRig({ a: "1" });
       await run("mkdir -p x/y; chmod 000 x");

@@ -17,14 +17,16 @@ export interface LayerPlaces {
 /** Directories for layers, the preferred one first. They need not exist. */
 export function layerBases({ agentDir, env }: LayerPlaces): string[] {
   const runtime = env.XDG_RUNTIME_DIR;
-  const own = `galley-${process.getuid?.() ?? "user"}`;
   return [
     join(agentDir, "stage"),
     ...(runtime !== undefined && isAbsolute(runtime) ? [join(runtime, "galley-stage")] : []),
-    join("/dev/shm", own, "stage"),
-    join("/var/tmp", own, "stage"),
+    ...sharedBases,
   ];
 }
+
+const sharedBases = ["/dev/shm", "/var/tmp"].map((place) =>
+  join(place, `galley-${process.getuid?.() ?? "user"}`, "stage"),
+);
 
 /** A layer cannot lie in what it is a layer of. */
 export function isApart(base: string, roots: readonly string[]): boolean {
@@ -57,7 +59,7 @@ export function directoryName(sessionId: string): string {
 
 /** Everyone may write there: nothing of ours stays longer than it is used. */
 export function isShared(base: string): boolean {
-  return base.startsWith("/dev/shm/") || base.startsWith("/var/tmp/");
+  return sharedBases.includes(base);
 }
 
 /** Throws where the place is not the user's alone. */

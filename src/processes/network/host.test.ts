@@ -53,6 +53,7 @@ describe("parseHost", () => {
     ["full-width digits", "１２７.0.0.1"],
     ["another script", "bücher.example"],
     ["a wrong encoding", "xn--a.example"],
+    ["an encoding of plain letters", "xn--a-.example"],
     ["a hyphen at an end", "-a.example"],
     ["a label of 64", `${"a".repeat(64)}.example`],
     ["254 characters", `${"a.".repeat(124)}aaaaaa`],

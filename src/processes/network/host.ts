@@ -2,7 +2,7 @@
 // so that what is compared with the allow list is what is dialled. Pure.
 
 import { isIPv4, isIPv6 } from "node:net";
-import { domainToASCII } from "node:url";
+import { domainToASCII, domainToUnicode } from "node:url";
 
 /** `text`: a name in lower case, or an address in its shortest form without brackets. */
 export interface Host {
@@ -29,8 +29,14 @@ export function parseHost(text: string): Host | undefined {
   const labels = name.split(".");
   // Programs read what ends in a number as an address: 2130706433, 0x7f.1, 0177.0.0.1.
   if (!labels.every(isLabel) || /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? "")) return undefined;
-  // Also refuses what is no valid encoding of an international name.
+  // Some versions of Node leave as it is what is no valid encoding of an international name.
+  if (labels.some((label) => label.startsWith("xn--") && !isEncoding(label))) return undefined;
   return domainToASCII(name) === name ? { kind: "name", text: name } : undefined;
+}
+
+function isEncoding(label: string): boolean {
+  const decoded = domainToUnicode(label);
+  return decoded !== label && domainToASCII(decoded) === label;
 }
 
 /** An international name becomes its ASCII form. For people's own settings: in requests only ASCII occurs. */

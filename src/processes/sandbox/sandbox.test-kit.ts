@@ -1,6 +1,6 @@
 // For tests that confine real commands as the user that runs the tests.
 
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
@@ -111,7 +111,8 @@ function makePathWithoutBubblewrap(): string {
     for (const name of namesIn(from)) {
       if (seen.has(name)) continue;
       seen.add(name);
-      symlinkSync(join(from, name), join(hiding, name));
+      // A program itself: a PATH of links may lie where a box sees nothing.
+      symlinkSync(programAt(join(from, name)), join(hiding, name));
     }
   return hiding;
 }
@@ -126,6 +127,10 @@ export async function obstacleTo(way: Way): Promise<string | undefined> {
     log: silentLog,
   }).probe();
   return mechanism === way ? undefined : `${way} cannot be used here: ${reason ?? mechanism}`;
+}
+
+function programAt(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 function namesIn(directory: string): string[] {

@@ -168,7 +168,7 @@ describe.skipIf(!tmuxVersion)(`the review view${tmuxVersion ? "" : ` (${withoutT
   });
 });
 
-describe.skipIf(!tmuxVersion)("what the model wants to apply", () => {
+describe.skipIf(!tmuxVersion)(`what the model wants to apply${tmuxVersion ? "" : ` (${withoutTmux})`}`, () => {
   async function asked() {
     const made = project();
     const server = await scripted(made.home, [
@@ -235,7 +235,7 @@ describe.skipIf(!tmuxVersion)("what the model wants to apply", () => {
   });
 });
 
-describe.skipIf(!tmuxVersion)("what is shown", () => {
+describe.skipIf(!tmuxVersion)(`what is shown${tmuxVersion ? "" : ` (${withoutTmux})`}`, () => {
   it("unseen lines ask again; the last of 50,000 lines; everything at 40x12", async () => {
     const { env, cwd, galley, file, read } = project();
     const lines = Array.from({ length: 25_000 }, (_, index) => `total(${index});`);

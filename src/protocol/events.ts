@@ -141,6 +141,15 @@ export const SessionEvent = Type.Union([
     errorMessage: Type.Optional(Type.String()),
     skipped: Type.Optional(Type.Boolean()),
   }),
+  /** A manual compaction that failed: both, then its answer. Of one that succeeds only the answer is told. */
+  Type.Object({ type: Type.Literal("compaction_start"), reason: Type.Literal("manual") }),
+  Type.Object({
+    type: Type.Literal("compaction_end"),
+    reason: Type.Literal("manual"),
+    aborted: Type.Boolean(),
+    willRetry: Type.Literal(false),
+    errorMessage: Type.String(),
+  }),
   Type.Object({
     type: Type.Literal("auto_retry_start"),
     attempt: Type.Integer(),

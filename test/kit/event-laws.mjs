@@ -150,6 +150,7 @@ export class EventLaws {
       },
       ...pair("auto_retry", { mayRepeat: true }),
       ...pair("auto_compaction", { mayRepeat: false }),
+      ...pair("compaction", { mayRepeat: false }),
     };
   }
 }

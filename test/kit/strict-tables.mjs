@@ -318,6 +318,8 @@ export const frames = {
     "errorMessage?": text,
     "skipped?": flag,
   },
+  compaction_start: { reason: oneOf("manual") },
+  compaction_end: { reason: oneOf("manual"), aborted: flag, willRetry: oneOf(false), errorMessage: text },
   auto_retry_start: { attempt: integer, maxAttempts: integer, delayMs: number, errorMessage: text },
   auto_retry_end: { success: flag, attempt: integer, "finalError?": text },
   retry_fallback_applied: { from: text, to: text, role: text },

@@ -69,6 +69,8 @@ EVENT_TYPES: Tuple[str, ...] = (
     "auto_retry_start",
     "available_commands_update",
     "budget_exceeded",
+    "compaction_end",
+    "compaction_start",
     "extension_error",
     "extension_ui_request",
     "host_tool_call",
@@ -1576,7 +1578,7 @@ class ServiceTierChangeEntry(TypedDict):
 SessionEntry = Union["MessageEntry", "ModelChangeEntry", "ThinkingLevelChangeEntry", "ServiceTierChangeEntry", "CompactionEntry", "BranchSummaryEntry", "CustomEntry", "CustomMessageEntry", "LabelEntry", "TtsrInjectionEntry", "McpToolSelectionEntry", "SessionInitEntry", "ModeChangeEntry", "ContextChangeEntry", "SessionInfoEntry", "LeafEntry", "PruneEntry"]
 
 
-SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "BudgetExceededEvent", "SessionMovedEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
+SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "CompactionStartEvent", "CompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "BudgetExceededEvent", "SessionMovedEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
 
 
 class AutoCompactionStartEvent(TypedDict):
@@ -1596,6 +1598,19 @@ class AutoCompactionEndEvent(_AutoCompactionEndEventRequired, total=False):
     result: "CompactionResult"
     errorMessage: str
     skipped: bool
+
+
+class CompactionStartEvent(TypedDict):
+    type: Literal["compaction_start"]
+    reason: Literal["manual"]
+
+
+class CompactionEndEvent(TypedDict):
+    type: Literal["compaction_end"]
+    reason: Literal["manual"]
+    aborted: bool
+    willRetry: Literal[False]
+    errorMessage: str
 
 
 class AutoRetryStartEvent(TypedDict):

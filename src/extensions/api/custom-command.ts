@@ -17,6 +17,7 @@ import {
   createCommandContext,
   type ExtensionCommandContext,
 } from "./extension-context.js";
+import { sourceInfoOf } from "./source-info.js";
 
 export interface CustomCommand {
   /** What is typed after the slash: one word. */
@@ -96,8 +97,7 @@ export async function runCustomCommand(
 /** As `get_commands` lists it: for hosts it looks like an extension's command. */
 export function customSlashCommand({ command, path, source }: LoadedCommand): SlashCommand {
   const { name, description } = command;
-  const place = source ? { source: source.provider, scope: source.level } : {};
-  return { name, description, source: "extension", sourceInfo: { path, ...place } };
+  return { name, description, source: "extension", sourceInfo: sourceInfoOf(path, source) };
 }
 
 function isCommand(value: unknown): value is CustomCommand {

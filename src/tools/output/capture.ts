@@ -69,6 +69,7 @@ export interface CapturedOutput {
   readonly outputBytes: number;
   /** Where all of it is kept. */
   readonly artifactId?: string;
+  readonly fullOutputPath?: string | undefined;
   /** Only where `text` is not all of it. */
   readonly truncation?: OutputTruncation;
 }
@@ -192,7 +193,7 @@ export class OutputCapture {
     const [totalLines, totalBytes] = [this.#totalLines, this.#totalBytes];
     const isCut = this.#isCut(part);
     const byBytes = part.isCutByBytes || (this.#isOverThreshold && !this.#isAsked(part));
-    const { id, problem } = this.#spill ?? {};
+    const { id, path: fullOutputPath, problem } = this.#spill ?? {};
     const artifact = id === undefined ? {} : { artifactId: id };
 
     const remarks: string[] = [];
@@ -215,7 +216,7 @@ export class OutputCapture {
       shownRange,
       ...artifact,
     };
-    return { text, remarks, ...sizes, ...artifact, truncation };
+    return { text, remarks, ...sizes, ...artifact, fullOutputPath, truncation };
   }
 }
 

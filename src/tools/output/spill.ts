@@ -20,6 +20,11 @@ export class OutputSpill {
     return this.#problem ? undefined : this.#writer?.id;
   }
 
+  /** Where it lies on the disk, if it does. */
+  get path(): string | undefined {
+    return this.#problem ? undefined : this.#writer?.path;
+  }
+
   /** Why there is none. */
   get problem(): { readonly cause: unknown } | undefined {
     return this.#problem;

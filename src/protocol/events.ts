@@ -71,7 +71,8 @@ export const AgentEvent = Type.Union([
     type: Type.Literal("agent_end"),
     messages: Type.Array(AgentMessage),
     isTerminal: Type.Boolean(),
-    willRetry: Type.Optional(Type.Literal(true)),
+    /** `false` by the feature `state-events` alone. */
+    willRetry: Type.Optional(Type.Boolean()),
     continueReason: Type.Optional(ContinueReason),
   }),
   Type.Object({ type: Type.Literal("turn_start") }),

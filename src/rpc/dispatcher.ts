@@ -8,12 +8,14 @@ import { checkCommand } from "../protocol/check-command.js";
 import type { AgentSession } from "../sdk/index.js";
 import type { CommandListUpdates } from "./command-list-updates.js";
 import type { ControlLane } from "./control-lane.js";
+import type { Dialect } from "./dialect.js";
 import type { Features } from "./features.js";
 import { handlers } from "./handlers.js";
 import type { HostTools } from "./host-tools.js";
 import type { Outbox } from "./outbox.js";
 import type { PromptResults } from "./prompt-results.js";
 import { Request } from "./read-request.js";
+import type { StateEvents } from "./state-events.js";
 
 /** Answered at their end. Meanwhile the host may read, but commands that change the session wait. */
 const longTypes = new Set(["compact", "export_html"]);
@@ -62,6 +64,8 @@ export interface DispatcherDeps {
   readonly commandListUpdates: CommandListUpdates;
   readonly hostTools: HostTools;
   readonly control: ControlLane;
+  readonly stateEvents: StateEvents;
+  readonly dialect: Dialect;
   readonly clock: Clock;
 }
 
@@ -167,15 +171,23 @@ export class Dispatcher {
     try {
       const handler = handlers.get(frame.type);
       if (!handler) return request.refuseUnknown();
-      const checked = checkCommand(frame);
+      const checked = checkCommand(this.#deps.dialect.clampsLevels ? withKnownLevel(frame) : frame);
       if (!checked.ok) return checked.kind === "invalid" ? request.refuse(checked.problem) : request.refuseUnknown();
       const session = await this.#deps.session;
       if (equippedTypes.has(frame.type)) await session.whenLoaded();
       const answer = handler({ ...this.#deps, session, request }, checked.command);
       for (const { act } of this.#interrupting) act(session); // they are behind it in the lane
-      request.succeed(await answer);
+      const data = await answer;
+      this.#deps.stateEvents.tell(session);
+      request.succeed(data);
     } catch (error) {
       request.fail(error);
     }
   }
+}
+
+/** `off` stands for a level that no model knows; each model has its own lowest for it. */
+function withKnownLevel(frame: TypedObject): TypedObject {
+  if (frame.type !== "set_thinking_level" || typeof frame.level !== "string" || checkCommand(frame).ok) return frame;
+  return { ...frame, level: "off" };
 }

@@ -380,6 +380,8 @@ export const frames = {
     sessionSettled: flag,
   },
   session_settled: {},
+  thinking_level_changed: { level: thinkingLevel },
+  session_info_changed: { "name?": text },
   available_commands_update: { commands: list(members({ name: text, "description?": text, source: text })) },
   rpc_chunk: { chunkId: text, index: count, count, byteLength: count, data: text },
   rpc_frame_error: { originalType: text, error: text },
@@ -396,4 +398,6 @@ export const featureOfFrame = {
   queue_update: "queue-events",
   prompt_result: "prompt-result",
   session_settled: "prompt-result",
+  thinking_level_changed: "state-events",
+  session_info_changed: "state-events",
 };

@@ -87,8 +87,10 @@ EVENT_TYPES: Tuple[str, ...] = (
     "retry_fallback_applied",
     "retry_fallback_succeeded",
     "rpc_frame_error",
+    "session_info_changed",
     "session_moved",
     "session_settled",
+    "thinking_level_changed",
     "todo_auto_clear",
     "todo_reminder",
     "tool_execution_end",
@@ -165,7 +167,7 @@ class _AgentEndEventRequired(TypedDict):
 
 
 class AgentEndEvent(_AgentEndEventRequired, total=False):
-    willRetry: Literal[True]
+    willRetry: bool
     continueReason: "ContinueReason"
 
 
@@ -1732,6 +1734,14 @@ class SessionHeader(_SessionHeaderRequired, total=False):
     titleSource: Literal["auto", "user"]
 
 
+class _SessionInfoChangedRequired(TypedDict):
+    type: Literal["session_info_changed"]
+
+
+class SessionInfoChanged(_SessionInfoChangedRequired, total=False):
+    name: str
+
+
 class _SessionInfoEntryRequired(TypedDict):
     type: Literal["session_info"]
     id: str
@@ -2042,6 +2052,11 @@ class ThinkingLevelChangeEntry(TypedDict):
     thinkingLevel: Union[str, None]
 
 
+class ThinkingLevelChanged(TypedDict):
+    type: Literal["thinking_level_changed"]
+    level: "ThinkingLevel"
+
+
 class TodoPhase(TypedDict):
     id: str
     name: str
@@ -2309,7 +2324,7 @@ class GetTreeData(TypedDict):
     leafId: Union[str, None]
 
 
-class GetLastAssistantTextData(TypedDict):
+class GetLastAssistantTextData(TypedDict, total=False):
     text: Union[str, None]
 
 
@@ -2419,4 +2434,4 @@ class GetChangesData(TypedDict):
     changes: List["Change"]
 
 
-Event = Union["AgentSessionEvent", "ExtensionUiRequest", "ExtensionError", "HostToolCall", "HostToolCancel", "AvailableCommandsUpdate", "PromptResult", "SessionSettled", "RpcFrameError"]
+Event = Union["AgentSessionEvent", "ExtensionUiRequest", "ExtensionError", "HostToolCall", "HostToolCancel", "AvailableCommandsUpdate", "ThinkingLevelChanged", "SessionInfoChanged", "PromptResult", "SessionSettled", "RpcFrameError"]

@@ -5,6 +5,7 @@ import { chmodSync, lstatSync, mkdirSync, symlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { sha256Of } from "../../base/digest.js";
 import { systemCode } from "../../base/errors.js";
+import { ownDirectory } from "../../base/home.js";
 import { makeDirectories } from "../disk/make-directories.js";
 import { isWithin } from "../paths/resolve-path.js";
 
@@ -19,7 +20,7 @@ export function layerBases({ agentDir, env }: LayerPlaces): string[] {
   const runtime = env.XDG_RUNTIME_DIR;
   const own = `galley-${process.getuid?.() ?? "user"}`;
   return [
-    join(agentDir, "stage"),
+    join(ownDirectory(agentDir), "stage"),
     ...(runtime !== undefined && isAbsolute(runtime) ? [join(runtime, "galley-stage")] : []),
     join("/dev/shm", own, "stage"),
     join("/var/tmp", own, "stage"),

@@ -4,6 +4,7 @@
 
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
+import { ownDirectory } from "../../base/home.js";
 import type { Log } from "../../base/log.js";
 import {
   type ConfigLocation,
@@ -126,7 +127,7 @@ export async function loadSessionExtensions(
   const choose = (mayRun: ProjectGrant["mayRun"]) => chooseModules(modules.filter(isWanted), { mayRun, disabled });
   const loading: LoadDeps = {
     ...deps,
-    cacheDirectory: join(deps.agentDir, "cache", "tools"),
+    cacheDirectory: join(ownDirectory(deps.agentDir), "cache", "tools"),
     coverage: undefined,
   };
 

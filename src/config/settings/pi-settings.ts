@@ -1,10 +1,10 @@
 // What the settings of pi mean here: for galley in the place of pi, and for a user who copies them.
 
 import { join } from "node:path";
-import type { JsonObject } from "../../base/json.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import { readConfigFile } from "../../files/config/config-files.js";
+import { parseConfig } from "../parse-config.js";
 import { readLayer, type SettingValues } from "./layers.js";
-import { parseSettings } from "./load-settings.js";
 import type { SettingKey } from "./schema.js";
 
 /** In pi these mean what they mean here; omp and xcsh share galley's names. */
@@ -26,8 +26,8 @@ export function withDefaultModel({ defaultProvider, defaultModel, ...rest }: Jso
 export async function readPiSettings(agentDir: string): Promise<SettingValues> {
   try {
     const file = readConfigFile(join(agentDir, "settings.json"));
-    const given = file && (await parseSettings(file));
-    const { values } = readLayer(withDefaultModel(given ?? {}), "");
+    const given = file && (await parseConfig(file));
+    const { values } = readLayer(withDefaultModel(isObject(given) ? given : {}), "");
     return new Map([...values].filter(([key]) => samePi.has(key)));
   } catch {
     return new Map();

@@ -347,7 +347,6 @@ export class ExtensionManager implements SessionExtensions {
       import("../../extensions/api/custom-tool-ui.js"),
       import("../../extensions/load/load-memory.js"),
     ]);
-    const { workspace, changes } = this.#deps;
     const [push, nextId] = [session.stagePendingAction.bind(session), session.nextPendingId.bind(session)];
     this.#memory ??= new LoadMemory();
     this.#liveUI ??= createLiveUI(this.#deps);
@@ -359,7 +358,7 @@ export class ExtensionManager implements SessionExtensions {
         live: this.#liveUI,
         memory: this.#memory,
         builtInToolNames: this.#reserved,
-        pending: createExtensionPending({ workspace, changes, push, nextId }),
+        pending: createExtensionPending({ ...this.#deps, push, nextId }),
         onError: (failure) => this.#reports.failed(failure),
         onSendFailure: ({ command, error }) => this.#reports.send({ type: "response", command, success: false, error }),
       },

@@ -5,10 +5,12 @@
 // that saves most of the time Node needs to compile the program (Node ignores a cache that does not fit).
 
 const { readFileSync, writeSync } = require("node:fs");
-const { dirname, join } = require("node:path");
+const { basename, dirname, join } = require("node:path");
 
-const [, , first, ...rest] = process.argv;
-if ((first === "--version" || first === "-v") && rest.length === 0) printVersion();
+const [, started, first, ...rest] = process.argv;
+// In the place of another program, the program itself knows which version that is.
+const isPlain = !process.env.GALLEY_AS && /^galley(?:\.js)?$/.test(basename(started));
+if (isPlain && (first === "--version" || first === "-v") && rest.length === 0) printVersion();
 else run(join(__dirname, "../dist/cli/main.js"));
 
 function printVersion() {

@@ -1,9 +1,12 @@
 // The program `galley`: reads the command line and starts the chosen mode. Loads only what that mode needs; everything
 // between the spawn and the first frame of RPC mode is in this one file's bundle.
 
+import { join } from "node:path";
 import { GalleyError, messageOf } from "../base/errors.js";
+import { homedir } from "../base/home.js";
 import { encodeFrame } from "../base/ndjson.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
+import { type Dialect, dialectOf, versionText } from "../rpc/dialect.js";
 import { type CommandLine, isDriven, modeOf, parseArguments, refuseForeign, wantedEnd } from "./arguments.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
 import { runRpc } from "./run-rpc.js";
@@ -25,6 +28,8 @@ start(process.argv.slice(2)).catch((error: unknown) => {
 });
 
 async function start(argv: readonly string[]): Promise<void> {
+  const dialect = dialectOf(process.argv[1], process.env);
+  useDirectoryOf(dialect);
   // Programs start galley with an option first, and then the verbs are not loaded.
   const mayBeVerb = argv[0] !== undefined && !argv[0].startsWith("-");
   if (mayBeVerb && (await (await import("./run-verb.js")).runVerb(argv))) return;
@@ -32,7 +37,7 @@ async function start(argv: readonly string[]): Promise<void> {
   const { options, words } = line;
   if (["version", "help", "export", "list-models"].some((name) => options.has(name))) refuseForeign(line);
   if (options.has("version")) {
-    process.stdout.write(`${GALLEY_VERSION}\n`);
+    process.stdout.write(`${versionText(dialect, GALLEY_VERSION)}\n`);
     return;
   }
   if (options.has("help")) return (await import("./commands/help-command.js")).runHelpCommand([]);
@@ -44,6 +49,13 @@ async function start(argv: readonly string[]): Promise<void> {
   const isOneShot = mode !== undefined || options.has("print") || (!process.stdin.isTTY && !options.has("plain"));
   if (isOneShot) return (await import("./print/run-print.js")).runPrint(line, mode ?? "text");
   return (await import("./run-terminal.js")).runTerminal(line);
+}
+
+/** Where a variable names none; the program's own lookups then find it everywhere. */
+function useDirectoryOf({ directory }: Dialect): void {
+  const { env } = process;
+  if (directory === ".galley" || env.GALLEY_AGENT_DIR || env.PI_CODING_AGENT_DIR || env.GALLEY_CONFIG_DIR) return;
+  env.GALLEY_AGENT_DIR = join(homedir(), directory, "agent");
 }
 
 async function refuseMisspelt(words: readonly string[], { isPrompt }: { isPrompt: boolean }): Promise<void> {

@@ -7,6 +7,7 @@ import { logTo } from "../base/log.js";
 import { encodeFrame } from "../base/ndjson.js";
 import { noMask } from "../base/text-mask.js";
 import { isOn } from "../config/environment.js";
+import { dialectOf } from "../rpc/dialect.js";
 import { readyFrame } from "../rpc/ready.js";
 import type { RpcServer } from "../rpc/server.js";
 import { UiBridge } from "../rpc/ui-bridge.js";
@@ -33,6 +34,8 @@ export async function runRpc(line: CommandLine): Promise<void> {
   output.on("error", () => end(1));
   listenForSignals(end);
 
+  const dialect = dialectOf(process.argv[1], process.env);
+  if (dialect.isQuiet) log.warn = () => {};
   for (const warning of line.warnings) log.warn(warning);
   const ui = line.options.has("no-ui")
     ? undefined
@@ -62,7 +65,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
   const { serveRpc } = await import("../rpc/server.js");
   const session = early ? Promise.resolve(early) : createSession(options, line);
   session.catch((error: unknown) => finish(Promise.resolve(1), messageOf(error)));
-  const live = serveRpc({ input: process.stdin, output, session, ui, clock: systemClock, log });
+  const live = serveRpc({ input: process.stdin, output, session, ui, dialect, clock: systemClock, log });
   server = live;
   endWhenIdle = () => {
     void session

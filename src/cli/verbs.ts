@@ -239,6 +239,21 @@ const table = [
     ],
   },
   {
+    name: "link",
+    usage: "pi|omp [--dir DIR]",
+    help: "start galley where programs start pi or omp",
+    notes: [
+      "Makes a link of that name in DIR, or beside galley on PATH. What is there and no such link stays.",
+      "Exit codes: 0 done, 2 wrong usage, 3 another program is there, or the link could not be made.",
+    ],
+  },
+  {
+    name: "unlink",
+    usage: "pi|omp [--dir DIR]",
+    help: "remove such a link",
+    notes: ["Exit codes: 0 done or there was none, 2 wrong usage, 3 another program is there."],
+  },
+  {
     name: "doctor",
     usage: "[--json]",
     help: "check this installation and say how to mend it",

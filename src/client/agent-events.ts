@@ -12,7 +12,7 @@ export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { type:
 
 /** Every type that can come; a test compares it with the schema. */
 const known =
-  /^(agent_(start|end|settled)|(turn|auto_(compaction|retry))_(start|end)|(message|tool_execution)_(start|update|end)|retry_fallback_(applied|succeeded)|budget_exceeded|session_moved|ttsr_triggered|todo_(reminder|auto_clear)|queue_update|pending_action_(added|changed|resolved|stalled)|extension_(ui_request|error)|host_tool_(call|cancel)|available_commands_update|prompt_result|session_settled|rpc_frame_error)$/;
+  /^(agent_(start|end|settled)|(turn|compaction|auto_(compaction|retry))_(start|end)|(message|tool_execution)_(start|update|end)|retry_fallback_(applied|succeeded)|budget_exceeded|session_moved|ttsr_triggered|todo_(reminder|auto_clear)|queue_update|pending_action_(added|changed|resolved|stalled)|extension_(ui_request|error)|host_tool_(call|cancel)|available_commands_update|thinking_level_changed|session_info_changed|prompt_result|session_settled|rpc_frame_error)$/;
 
 export function isAgentEvent(frame: TypedObject): frame is AgentEvent & TypedObject {
   return known.test(frame.type);

@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, mkdirSync, openSync, writeSync } from 
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../base/clock.js";
 import { GalleyError, messageOf } from "../base/errors.js";
-import { withHome } from "../base/home.js";
+import { ownDirectory, withHome } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import { sanitizeForTerminal } from "../base/sanitize.js";
 
@@ -25,7 +25,7 @@ export interface LogFileOptions {
 /** `wish`: a path, a level, or `level:path`. Every line still goes to `log` as well. */
 export function withLogFile(log: Log, wish: string, { cwd, agentDir, clock }: LogFileOptions): Log {
   const { level, file } = parseWish(wish);
-  const path = file === undefined ? join(agentDir, "galley.log") : resolve(cwd, withHome(file));
+  const path = file === undefined ? join(ownDirectory(agentDir), "galley.log") : resolve(cwd, withHome(file));
   let isBroken = false;
   const write = (of: Level, text: string) => {
     if (isBroken || levels.indexOf(of) < levels.indexOf(level)) return;

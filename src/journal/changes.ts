@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.js";
 import { sha256Of } from "../base/digest.js";
 import { GalleyError, messageOf } from "../base/errors.js";
+import { ownDirectory } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import { acquireLock } from "../base/path-lock.js";
 import { newTransaction } from "../files/disk/temp-names.js";
@@ -51,7 +52,8 @@ const width = 8;
 export function createChanges(options: ChangesOptions): Changes {
   const { root, agentDir, clock = systemClock } = options;
   const key = sha256Of(root).slice(0, 32);
-  const directories = { root, journalDir: join(agentDir, "journal", key), undoDir: join(agentDir, "undo", key) };
+  const own = ownDirectory(agentDir);
+  const directories = { root, journalDir: join(own, "journal", key), undoDir: join(own, "undo", key) };
   // Loaded with the first change, because most sessions begin with reading.
   const load = () => import("./journal.js");
 

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { systemCode } from "../base/errors.js";
+import { ownDirectory } from "../base/home.js";
 import { journalPaths, readJournal } from "./journal-file.js";
 import { nodeChangeDisk } from "./node-change-disk.js";
 import { stateOf } from "./records.js";
@@ -16,7 +17,7 @@ const maxProjects = 10_000;
 
 /** Of all projects. Changes nothing. */
 export async function leftJournals(agentDir: string): Promise<LeftJournal[]> {
-  const all = join(agentDir, "journal");
+  const all = join(ownDirectory(agentDir), "journal");
   const directories = await nodeChangeDisk.list(all, maxProjects).catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return []; // nothing was ever applied
     throw error;

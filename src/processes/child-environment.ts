@@ -22,6 +22,12 @@ export function childEnvironment(
   return { ...inherited, ...configured };
 }
 
+/** What modules of the user have put into our own environment since `start`, without credentials. */
+export function addedSince(start: Environment, now: Environment): Record<string, string> {
+  const added = Object.entries(now).filter(([name, value]) => value !== start[name] && !credentialLike.test(name));
+  return Object.fromEntries(added.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
 /** Throws for a name that the model may not set. Programs differ in whether case counts, so it does not here. */
 export function checkEnvironmentNames(extra: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(extra)) {

@@ -9,7 +9,7 @@ import { GalleyError } from "../base/errors.js";
 import { randomIds } from "../base/ids.js";
 import type { Log } from "../base/log.js";
 import { Child, stopGraceMs } from "./child.js";
-import { childEnvironment, type Environment } from "./child-environment.js";
+import { addedSince, childEnvironment, type Environment } from "./child-environment.js";
 import { inputKind } from "./own-input.js";
 import { type Group, isGroupAlive, killMarked, signalGroup, whenGroupGone } from "./process-table.js";
 import type { ProcessEnd, Processes, ProcessRequest } from "./processes.js";
@@ -29,6 +29,8 @@ export interface NodeProcessesOptions {
   readonly env: Environment;
   readonly log: Log;
   readonly clock?: Clock;
+  /** The environment of this process, of which `env` is the state at the start: what is added to it reaches children. */
+  readonly live?: Environment | undefined;
   /** The user's `bash.environment`: set as given, whatever the names. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** The user's choice; default: bash, else sh. */
@@ -90,7 +92,9 @@ class NodeProcesses implements Processes {
     const marker = `${this.#id}:${++this.#count};`;
     const marking = { [markerName]: `${this.#outerMarkers}${marker}` };
     // bash takes a socket for a login over the network, and runs ~/.bashrc unless it is a shell within a shell.
-    const env = { SHLVL: "1", ...this.#environment, ...request.env, ...marking };
+    const { env: start, live } = this.#options;
+    const added = live && addedSince(start, live);
+    const env = { SHLVL: "1", ...this.#environment, ...added, ...request.env, ...marking };
     if (request.box === undefined) return await this.#runChild(spawn, { request, command, env, marker });
     const boxed = await request.box.wrap(command, { cwd: request.cwd, env });
     return await this.#runBoxed(spawn, boxed, { request, env: { ...boxed.env, ...marking }, marker });

@@ -312,7 +312,8 @@ export const RpcData = {
   get_fork_messages: branchPoints,
   get_entries: Type.Object({ entries: Type.Array(EntryBase), leafId: stringOrNull }),
   get_tree: Type.Object({ tree: Type.Array(EntryTree), leafId: stringOrNull }),
-  get_last_assistant_text: Type.Object({ text: stringOrNull }),
+  /** Without a member in the place of pi, where there is no text. */
+  get_last_assistant_text: Type.Object({ text: Type.Optional(stringOrNull) }),
   set_session_name: undefined,
   get_messages: Type.Object({ messages: Type.Array(AgentMessage) }),
   get_messages_page: Type.Object({

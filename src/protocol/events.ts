@@ -71,7 +71,8 @@ export const AgentEvent = Type.Union([
     type: Type.Literal("agent_end"),
     messages: Type.Array(AgentMessage),
     isTerminal: Type.Boolean(),
-    willRetry: Type.Optional(Type.Literal(true)),
+    /** `false` by the feature `state-events` alone. */
+    willRetry: Type.Optional(Type.Boolean()),
     continueReason: Type.Optional(ContinueReason),
   }),
   Type.Object({ type: Type.Literal("turn_start") }),
@@ -140,6 +141,15 @@ export const SessionEvent = Type.Union([
     willRetry: Type.Boolean(),
     errorMessage: Type.Optional(Type.String()),
     skipped: Type.Optional(Type.Boolean()),
+  }),
+  /** A manual compaction that failed: both, then its answer. Of one that succeeds only the answer is told. */
+  Type.Object({ type: Type.Literal("compaction_start"), reason: Type.Literal("manual") }),
+  Type.Object({
+    type: Type.Literal("compaction_end"),
+    reason: Type.Literal("manual"),
+    aborted: Type.Boolean(),
+    willRetry: Type.Literal(false),
+    errorMessage: Type.String(),
   }),
   Type.Object({
     type: Type.Literal("auto_retry_start"),

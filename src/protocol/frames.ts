@@ -5,6 +5,7 @@ import Type, { type Static, type TProperties, type TSchema } from "typebox";
 import { RequestId, RpcCommand, type RpcCommandType } from "./commands.js";
 import { AvailableCommand, RpcData } from "./data.js";
 import { AgentSessionEvent, ToolResult } from "./events.js";
+import { ThinkingLevel } from "./model.js";
 
 /** The first line on stdout. */
 export const ReadyFrame = Type.Object({
@@ -185,6 +186,13 @@ export const PromptResult = Type.Object({
 });
 export type PromptResult = Static<typeof PromptResult>;
 
+/** By the feature `state-events`. */
+export const ThinkingLevelChanged = Type.Object({ type: Type.Literal("thinking_level_changed"), level: ThinkingLevel });
+export const SessionInfoChanged = Type.Object({
+  type: Type.Literal("session_info_changed"),
+  name: Type.Optional(Type.String()),
+});
+
 export const SessionSettled = Type.Object({ type: Type.Literal("session_settled") });
 export type SessionSettled = Static<typeof SessionSettled>;
 
@@ -218,6 +226,8 @@ const reports = [
   HostToolCall,
   HostToolCancel,
   AvailableCommandsUpdate,
+  ThinkingLevelChanged,
+  SessionInfoChanged,
   PromptResult,
   SessionSettled,
   RpcChunk,

@@ -9,6 +9,7 @@ import type { ControlLane } from "./control-lane.js";
 import type { HandlerContext } from "./handler.js";
 import { handlers } from "./handlers.js";
 import { Request } from "./read-request.js";
+import type { StateEvents } from "./state-events.js";
 
 /** Answered at their end. Meanwhile the host may read, but commands that change the session wait. */
 const longTypes = new Set(["compact", "export_html"]);
@@ -52,6 +53,7 @@ const maxUnansweredWhileAsked = 16 * maxUnanswered;
 export interface DispatcherDeps extends Omit<HandlerContext, "session" | "request"> {
   readonly session: Promise<AgentSession>;
   readonly control: ControlLane;
+  readonly stateEvents: StateEvents;
 }
 
 export class Dispatcher {
@@ -155,15 +157,23 @@ export class Dispatcher {
     try {
       const handler = handlers.get(frame.type);
       if (!handler) return request.refuseUnknown();
-      const checked = checkCommand(frame);
+      const checked = checkCommand(this.#deps.dialect.clampsLevels ? withKnownLevel(frame) : frame);
       if (!checked.ok) return checked.kind === "invalid" ? request.refuse(checked.problem) : request.refuseUnknown();
       const session = await this.#deps.session;
       if (equippedTypes.has(frame.type)) await session.whenLoaded();
       const answer = handler({ ...this.#deps, session, request }, checked.command);
       for (const { act } of this.#interrupting) act(session); // they are behind it in the lane
-      request.succeed(await answer);
+      const data = await answer;
+      this.#deps.stateEvents.tell(session);
+      request.succeed(data);
     } catch (error) {
       request.fail(error);
     }
   }
+}
+
+/** `off` stands for a level that no model knows; each model has its own lowest for it. */
+function withKnownLevel(frame: TypedObject): TypedObject {
+  if (frame.type !== "set_thinking_level" || typeof frame.level !== "string" || checkCommand(frame).ok) return frame;
+  return { ...frame, level: "off" };
 }

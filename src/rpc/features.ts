@@ -8,6 +8,7 @@ export const knownFeatures = [
   "message-ids",
   "echo-ids",
   "queue-events",
+  "state-events",
   "person",
 ] as const;
 export type Feature = (typeof knownFeatures)[number];
@@ -16,10 +17,16 @@ export type Feature = (typeof knownFeatures)[number];
 const usualFeatures: readonly Feature[] = ["prompt-result", "message-ids", "echo-ids"];
 
 export class Features {
-  #on = new Set<Feature>();
+  readonly #always: readonly Feature[];
+  #on: Set<Feature>;
   #events: ReadonlySet<string> | undefined;
   /** From version 2 on large frames are sent in pieces. */
   version: 1 | 2 = 1;
+
+  constructor(always: readonly Feature[] = []) {
+    this.#always = always;
+    this.#on = new Set(always);
+  }
 
   has(feature: Feature): boolean {
     return this.#on.has(feature);
@@ -33,7 +40,7 @@ export class Features {
   /** Agrees on version 2. Replaces the set; unknown names are dropped. Returns what is on now. */
   negotiate(names: readonly string[] = usualFeatures): Feature[] {
     this.version = 2;
-    this.#on = new Set(knownFeatures.filter((feature) => names.includes(feature)));
+    this.#on = new Set(knownFeatures.filter((feature) => names.includes(feature) || this.#always.includes(feature)));
     return [...this.#on];
   }
 

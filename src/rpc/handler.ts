@@ -5,6 +5,7 @@ import type { RpcCommand, RpcCommandType } from "../protocol/commands.js";
 import type { RpcData } from "../protocol/data.js";
 import type { AgentSession } from "../sdk/index.js";
 import type { CommandListUpdates } from "./command-list-updates.js";
+import type { Dialect } from "./dialect.js";
 import type { Features } from "./features.js";
 import type { HostTools } from "./host-tools.js";
 import type { Outbox } from "./outbox.js";
@@ -19,6 +20,7 @@ export interface HandlerContext {
   readonly commandListUpdates: CommandListUpdates;
   readonly hostTools: HostTools;
   readonly outbox: Outbox;
+  readonly dialect: Dialect;
   readonly clock: Clock;
 }
 

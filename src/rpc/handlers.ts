@@ -44,7 +44,10 @@ const table: { [C in RpcCommandType]: Handler<C> } = {
   get_branch_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
   get_entries: getEntries,
   get_fork_messages: ({ session }) => ({ messages: session.getUserMessagesForBranching() }),
-  get_last_assistant_text: ({ session }) => ({ text: session.getLastAssistantText() }),
+  get_last_assistant_text: ({ session, dialect }) => {
+    const text = session.getLastAssistantText();
+    return text === null && dialect.omitsMissingText ? {} : { text };
+  },
   get_messages: async ({ session }) => ({ messages: await session.withImages(session.messages) }),
   get_messages_page: getMessagesPage,
   get_commands: ({ session }) => ({ commands: session.getCommands() }),

@@ -176,6 +176,8 @@ export class Outbox {
   #plainEvent(event: Exclude<AgentSessionEvent, { type: "message_update" }>): PlainItem {
     const isPair = event.type === "message_start" || event.type === "message_end";
     const named = isPair && this.#features.has("message-ids") ? { ...event, messageId: this.#messageId() } : event;
+    if (event.type === "agent_end" && this.#features.has("state-events"))
+      return this.#plain({ ...event, willRetry: event.willRetry ?? false });
     const item = this.#plain(named);
     return event.type === "tool_execution_update" ? { ...item, toolCallId: event.toolCallId } : item;
   }

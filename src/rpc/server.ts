@@ -7,12 +7,14 @@ import { type Frame, FrameReader } from "../base/ndjson.js";
 import type { AgentSession } from "../sdk/index.js";
 import { CommandListUpdates } from "./command-list-updates.js";
 import { ControlLane } from "./control-lane.js";
+import { type Dialect, dialects } from "./dialect.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Features } from "./features.js";
 import type { HandlerContext } from "./handler.js";
 import { HostTools } from "./host-tools.js";
 import { type FrameOutput, Outbox } from "./outbox.js";
 import { PromptResults } from "./prompt-results.js";
+import { StateEvents } from "./state-events.js";
 import type { UiBridge } from "./ui-bridge.js";
 
 export interface RpcServerOptions {
@@ -22,6 +24,8 @@ export interface RpcServerOptions {
   session: Promise<AgentSession>;
   /** How the session asks the user; absent where no user can be asked. */
   ui?: UiBridge | undefined;
+  /** Default: galley's own. */
+  dialect?: Dialect | undefined;
   clock: Clock;
   log: Log;
 }
@@ -50,8 +54,9 @@ const urgent = { waitMs: 250, answersMs: 400, untilMs: 700, drainMs: 200, allMs:
 const leisurely = { waitMs: 1500, answersMs: 2500, untilMs: 2400, drainMs: drainBudgetMs, allMs: 0 };
 const leastGoodbyeMs = 200;
 
-export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOptions): RpcServer {
-  const features = new Features();
+export function serveRpc(options: RpcServerOptions): RpcServer {
+  const { input, output, session, ui, dialect = dialects.galley, clock, log } = options;
+  const features = new Features(dialect.features);
   let open: AgentSession | undefined;
   const outbox = new Outbox({ output, features, clock, mask: () => open?.secrets });
   const send = (frame: object) => outbox.send(frame);
@@ -60,6 +65,7 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
   const onOpened = () => dispatcher.checkRoom();
   const hostTools = new HostTools({ send, onOpened, clock, log });
   ui?.connect(send, onOpened);
+  const stateEvents = new StateEvents({ features, send });
   const control = new ControlLane(hostTools, ui);
   const dispatcher = new Dispatcher({
     session,
@@ -69,6 +75,8 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
     commandListUpdates,
     hostTools,
     control,
+    stateEvents,
+    dialect,
     clock,
   });
   session.then(
@@ -76,10 +84,12 @@ export function serveRpc({ input, output, session, ui, clock, log }: RpcServerOp
       open = live;
       live.subscribe((event) => {
         const caughtUp = outbox.sendEvent(event);
+        stateEvents.tell(live);
         hostTools.see(event);
         return caughtUp;
       });
       results.attach(live);
+      stateEvents.begin(live);
       live.onReport((report) => outbox.send(report));
       void live.whenReady(); // never rejects; commands that need the tools wait for it
     },

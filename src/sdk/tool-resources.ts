@@ -31,7 +31,7 @@ export interface ToolResourcesOptions
 /** A workspace that the caller brings has its own rules; then the user is not asked beyond them. */
 export function createToolResources(
   options: ToolResourcesOptions,
-  given?: { workspace?: Workspace; processes?: Processes },
+  given?: { workspace?: Workspace; processes?: Processes; env?: Environment },
 ): ToolResources {
   const { settings, permit, cwd, home = homedir() } = options;
   const { writableRoot } = options.project ?? findProject({ cwd, home });
@@ -39,7 +39,7 @@ export function createToolResources(
   const workspace =
     given?.workspace ?? createNodeWorkspace(workspaceOptions(here, permit && remembering(permit, options.clock)));
   const unattended = given?.workspace ?? (permit ? createNodeWorkspace(workspaceOptions(here, undefined)) : workspace);
-  const processes = given?.processes ?? createProcesses(here, settings);
+  const processes = given?.processes ?? createProcesses(here, settings, given?.env ? undefined : process.env);
   return { workspace, unattended, processes };
 }
 
@@ -84,12 +84,17 @@ function workspaceOptions(
   };
 }
 
-function createProcesses({ env, clock, log, projectRoot }: Here, settings: Settings): Processes {
+function createProcesses(
+  { env, clock, log, projectRoot }: Here,
+  settings: Settings,
+  live: Environment | undefined,
+): Processes {
   const shellPath = settings.get("shellPath");
   // Programs that know it ask no questions and draw nothing: there is no terminal.
   const unattended: Record<string, string> = isOn(env, "GALLEY_BASH_NO_CI") ? {} : { CI: "true" };
   return createNodeProcesses({
     env,
+    live,
     clock,
     log,
     environment: { ...unattended, ...settings.get("bash.environment") },

@@ -16,6 +16,8 @@ export interface Transcript {
   extension?: string;
   /** The files lie in a directory of their own on the real disk, and commands are real ones. */
   isOnDisk: boolean;
+  /** The model can think. */
+  thinks: boolean;
   steps: { direction: ">" | "<" | "~"; text: string; line: number }[];
 }
 
@@ -31,7 +33,15 @@ export interface TranscriptPeer {
 export const anyValue = "…";
 
 export function parseTranscript(text: string): Transcript {
-  const transcript: Transcript = { model: [], files: {}, settings: {}, rules: {}, isOnDisk: false, steps: [] };
+  const transcript: Transcript = {
+    model: [],
+    files: {},
+    settings: {},
+    rules: {},
+    isOnDisk: false,
+    thinks: false,
+    steps: [],
+  };
   for (const [index, raw] of text.split("\n").entries()) {
     const line = raw.trimEnd();
     const body = line.slice(2);
@@ -42,6 +52,7 @@ export function parseTranscript(text: string): Transcript {
     else if (line.startsWith("rules: ")) transcript.rules = JSON.parse(line.slice(7)) as Record<string, string>;
     else if (line.startsWith("extension: ")) transcript.extension = line.slice(11);
     else if (line === "disk: temporary") transcript.isOnDisk = true;
+    else if (line === "model thinks") transcript.thinks = true;
     else if (line.startsWith("> ")) transcript.steps.push({ direction: ">", text: body, line: index + 1 });
     else if (line.startsWith("< ")) transcript.steps.push({ direction: "<", text: body, line: index + 1 });
     else if (line.startsWith("~ ")) transcript.steps.push({ direction: "~", text: body, line: index + 1 });

@@ -12,6 +12,7 @@ import type { ToolResult } from "../protocol/events.js";
 import { type CommandNotes, type Confinement, noConfinement } from "./confinement.js";
 import type { CapturedOutput, OutputSettings } from "./output/capture.js";
 import { type CommandDeps, type CommandOutcome, runPlaced } from "./output/run-command.js";
+import { shownTruncation } from "./output/shown-truncation.js";
 import { cutText, notice } from "./output/text.js";
 import { type AgentTool, type ArtifactSink, type OnUpdate, textResult, toolFailure } from "./tool.js";
 
@@ -141,8 +142,9 @@ function bodyOf({ text, remarks }: CapturedOutput): string {
   return (text.replace(/\n$/, "") || "(no output)") + notice(remarks);
 }
 
-function metaOf({ truncation }: CapturedOutput): { meta?: Record<string, unknown> } {
-  return truncation ? { meta: { truncation } } : {};
+function metaOf(output: CapturedOutput): object {
+  const { truncation, fullOutputPath } = output;
+  return truncation ? { meta: { truncation }, ...shownTruncation(output), fullOutputPath } : {};
 }
 
 const updateIntervalMs = 100;

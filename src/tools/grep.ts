@@ -2,6 +2,7 @@
 
 import type { XStatic } from "typebox/schema";
 import type { ToolResult } from "../protocol/events.js";
+import { shownTruncation } from "./output/shown-truncation.js";
 import { count, notice } from "./output/text.js";
 import { limitRemark } from "./search/find-result.js";
 import type { FileMatches, GrepLine } from "./search/grep-first.js";
@@ -79,6 +80,7 @@ function grepResult(found: GrepFound, query: GrepQuery, { isSingleFile }: { isSi
       ...(head.truncation ? { truncation: head.truncation } : {}),
       ...(limitReached ? { limits: { matchLimit: query.limit } } : {}),
     },
+    ...shownTruncation(head),
   };
   const text = (matchCount === 0 ? "No matches found" : head.text) + notice(remarks);
   return { content: [{ type: "text", text }], details, ...(matchCount === 0 ? { isWarning: true } : {}) };

@@ -10,6 +10,7 @@ import { printable, quoted } from "../files/paths/resolve-path.js";
 import type { FileBytes, Target, Workspace } from "../files/workspace.js";
 import type { ToolResult } from "../protocol/events.js";
 import { imageType } from "./images/sniff.js";
+import { shownTruncation } from "./output/shown-truncation.js";
 import { notice, sizeText } from "./output/text.js";
 import { closeNames } from "./search/close-names.js";
 import { SeenFiles } from "./seen-files.js";
@@ -157,6 +158,6 @@ function warning(text: string): ToolResult {
   return { ...result(text, {}), isWarning: true };
 }
 
-function result(text: string, meta: Record<string, unknown>): ToolResult {
-  return { content: [{ type: "text", text }], details: { meta } };
+function result(text: string, meta: Parameters<typeof shownTruncation>[0] & { limits?: object }): ToolResult {
+  return { content: [{ type: "text", text }], details: { meta, ...shownTruncation(meta) } };
 }

@@ -31,6 +31,8 @@ export interface ArtifactSource extends ArtifactSink {
 /** Grows while a tool runs. What was written before a crash stays. */
 export interface ArtifactWriter {
   readonly id: string;
+  /** Where it lies on the disk, if it does. */
+  readonly path?: string | undefined;
   write(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }

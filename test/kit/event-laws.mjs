@@ -150,6 +150,14 @@ export class EventLaws {
       },
       ...pair("auto_retry", { mayRepeat: true }),
       ...pair("auto_compaction", { mayRepeat: false }),
+      compaction_start() {
+        this.#expect(!this.#waits.get("compaction"), "compaction_start within another");
+        this.#waits.set("compaction", true);
+      },
+      compaction_end() {
+        this.#expect(this.#waits.get("compaction"), "compaction_end without its start");
+        this.#waits.set("compaction", false);
+      },
     };
   }
 }

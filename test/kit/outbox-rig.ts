@@ -9,12 +9,14 @@ import type { AssistantMessage } from "../../src/protocol/messages.js";
 import { zeroUsage } from "../../src/provider/provider.js";
 import { CommandListUpdates } from "../../src/rpc/command-list-updates.js";
 import { ControlLane } from "../../src/rpc/control-lane.js";
+import { dialects } from "../../src/rpc/dialect.js";
 import { Dispatcher } from "../../src/rpc/dispatcher.js";
 import type { UpdateEvent } from "../../src/rpc/encode.js";
 import { type Feature, Features } from "../../src/rpc/features.js";
 import { HostTools } from "../../src/rpc/host-tools.js";
 import { type FrameOutput, Outbox } from "../../src/rpc/outbox.js";
 import { PromptResults } from "../../src/rpc/prompt-results.js";
+import { StateEvents } from "../../src/rpc/state-events.js";
 import type { AgentSession } from "../../src/sdk/index.js";
 import { type ManualClock, manualClock } from "../../src/testing/manual-clock.js";
 
@@ -96,6 +98,8 @@ export function dispatcherFor(
     commandListUpdates,
     hostTools,
     control,
+    stateEvents: new StateEvents({ features, send }),
+    dialect: dialects.galley,
     clock: sessionClock,
   });
 }

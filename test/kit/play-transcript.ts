@@ -7,6 +7,7 @@ import { Settings, type SettingsOptions } from "../../src/config/settings/settin
 import { createNodeProcesses } from "../../src/processes/node-processes.js";
 import type { CreateAgentSessionOptions, ExtensionFactory } from "../../src/sdk/index.js";
 import { parseRule } from "../../src/session/rules/rule.js";
+import { scriptedProviderModel } from "../../src/testing/open-session.js";
 import { parseTranscript, playTranscript, type Transcript } from "../../src/testing/transcript.js";
 import { serveInProcess } from "./rpc-in-process.js";
 import { temporaryDirectory } from "./temporary-directory.js";
@@ -47,7 +48,7 @@ export async function play(text: string, { patienceMs, cut }: PlayOptions = {}):
   }
 }
 
-async function sessionOf({ settings, rules, extension }: Transcript): Promise<CreateAgentSessionOptions> {
+async function sessionOf({ settings, rules, extension, thinks }: Transcript): Promise<CreateAgentSessionOptions> {
   const overrides = new Map(Object.entries(settings)) as NonNullable<SettingsOptions["overrides"]>;
   const parsed = await Promise.all(
     Object.entries(rules).map(([name, text]) => parseRule({ path: `rules/${name}.md`, text }, silentLog)),
@@ -56,6 +57,7 @@ async function sessionOf({ settings, rules, extension }: Transcript): Promise<Cr
   const factory = extension && ((await import(`../fixtures/${extension}.ts`)) as { default: ExtensionFactory }).default;
   return {
     settings: new Settings({ overrides }),
+    ...(thinks ? { model: { ...scriptedProviderModel, reasoning: true } } : {}),
     loadRules: async () => streamRules,
     ...(factory ? { extensions: [factory] } : {}),
   };

@@ -126,8 +126,8 @@ describe("memory equals disk", () => {
   it("after a model change, a new session and a branch", async () => {
     const opened = await open([say("one"), say("two")]);
     await opened.session.prompt("first");
-    await opened.session.prompt("second");
     opened.session.setSessionName("a name");
+    await opened.session.prompt("second");
     opened.session.setModel("galley", "planner");
     const [, second] = opened.session.getUserMessagesForBranching();
     await opened.session.branch(second?.entryId ?? "");

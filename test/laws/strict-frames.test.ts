@@ -13,7 +13,7 @@ const examples = [...page.matchAll(/^\{"(?:id|type|messageId)".*$/gm)]
   .filter(({ type }) => type === "response" || type === "extension_ui_request" || Object.hasOwn(frames, String(type)))
   .map(withTravellers);
 
-const features = ["delta-updates", "message-ids", "prompt-result", "queue-events", "echo-ids"];
+const features = ["delta-updates", "message-ids", "prompt-result", "queue-events", "state-events", "echo-ids"];
 const model = {
   ...{ id: "m", name: "M", api: "a", provider: "p", baseUrl: "", reasoning: false, input: ["text"] },
   ...{ cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 1, maxTokens: 1 },

@@ -85,7 +85,7 @@ describe("a day with the real program", () => {
       supportedProtocolVersions: [1, 2],
       maxFrameBytes: 1_048_576,
       maxReassembledFrameBytes: 67_108_864,
-      features: ["delta-updates", "prompt-result", "message-ids", "echo-ids", "queue-events", "person"],
+      features: ["delta-updates", "prompt-result", "message-ids", "echo-ids", "queue-events", "state-events", "person"],
     });
     const long = `help ${"€".repeat(800_000)}`;
     expect(await client.promptAndWait(long)).toMatchObject({ agentInvoked: true, disposition: "started" });

@@ -64,7 +64,7 @@ describe("bash", () => {
     expect(offered("config", "unset", "retry.max")).toEqual(["retry.maxRetries", "retry.maxDelayMs"]);
     expect(offered("config", "list", "--")).toEqual(["--json", "--help"]);
     expect(offered("tools", "run", "ls", "{}", "--tr")).toEqual(["--trust-project"]);
-    expect(offered("help", "un")).toEqual(["undo"]);
+    expect(offered("help", "un")).toEqual(["undo", "unlink"]);
     expect(offered("completion", "")).toEqual(["bash", "zsh", "fish", "--help"]);
   });
 

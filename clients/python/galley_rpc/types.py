@@ -69,6 +69,8 @@ EVENT_TYPES: Tuple[str, ...] = (
     "auto_retry_start",
     "available_commands_update",
     "budget_exceeded",
+    "compaction_end",
+    "compaction_start",
     "extension_error",
     "extension_ui_request",
     "host_tool_call",
@@ -85,8 +87,10 @@ EVENT_TYPES: Tuple[str, ...] = (
     "retry_fallback_applied",
     "retry_fallback_succeeded",
     "rpc_frame_error",
+    "session_info_changed",
     "session_moved",
     "session_settled",
+    "thinking_level_changed",
     "todo_auto_clear",
     "todo_reminder",
     "tool_execution_end",
@@ -163,7 +167,7 @@ class _AgentEndEventRequired(TypedDict):
 
 
 class AgentEndEvent(_AgentEndEventRequired, total=False):
-    willRetry: Literal[True]
+    willRetry: bool
     continueReason: "ContinueReason"
 
 
@@ -1576,7 +1580,7 @@ class ServiceTierChangeEntry(TypedDict):
 SessionEntry = Union["MessageEntry", "ModelChangeEntry", "ThinkingLevelChangeEntry", "ServiceTierChangeEntry", "CompactionEntry", "BranchSummaryEntry", "CustomEntry", "CustomMessageEntry", "LabelEntry", "TtsrInjectionEntry", "McpToolSelectionEntry", "SessionInitEntry", "ModeChangeEntry", "ContextChangeEntry", "SessionInfoEntry", "LeafEntry", "PruneEntry"]
 
 
-SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "BudgetExceededEvent", "SessionMovedEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
+SessionEvent = Union["AutoCompactionStartEvent", "AutoCompactionEndEvent", "CompactionStartEvent", "CompactionEndEvent", "AutoRetryStartEvent", "AutoRetryEndEvent", "RetryFallbackAppliedEvent", "RetryFallbackSucceededEvent", "BudgetExceededEvent", "SessionMovedEvent", "TtsrTriggeredEvent", "TodoReminderEvent", "TodoAutoClearEvent", "QueueUpdateEvent", "AgentSettledEvent", "PendingActionAddedEvent", "PendingActionChangedEvent", "PendingActionResolvedEvent", "PendingActionStalledEvent"]
 
 
 class AutoCompactionStartEvent(TypedDict):
@@ -1596,6 +1600,19 @@ class AutoCompactionEndEvent(_AutoCompactionEndEventRequired, total=False):
     result: "CompactionResult"
     errorMessage: str
     skipped: bool
+
+
+class CompactionStartEvent(TypedDict):
+    type: Literal["compaction_start"]
+    reason: Literal["manual"]
+
+
+class CompactionEndEvent(TypedDict):
+    type: Literal["compaction_end"]
+    reason: Literal["manual"]
+    aborted: bool
+    willRetry: Literal[False]
+    errorMessage: str
 
 
 class AutoRetryStartEvent(TypedDict):
@@ -1715,6 +1732,14 @@ class SessionHeader(_SessionHeaderRequired, total=False):
     parentSessionId: str
     title: str
     titleSource: Literal["auto", "user"]
+
+
+class _SessionInfoChangedRequired(TypedDict):
+    type: Literal["session_info_changed"]
+
+
+class SessionInfoChanged(_SessionInfoChangedRequired, total=False):
+    name: str
 
 
 class _SessionInfoEntryRequired(TypedDict):
@@ -2027,6 +2052,11 @@ class ThinkingLevelChangeEntry(TypedDict):
     thinkingLevel: Union[str, None]
 
 
+class ThinkingLevelChanged(TypedDict):
+    type: Literal["thinking_level_changed"]
+    level: "ThinkingLevel"
+
+
 class TodoPhase(TypedDict):
     id: str
     name: str
@@ -2294,7 +2324,7 @@ class GetTreeData(TypedDict):
     leafId: Union[str, None]
 
 
-class GetLastAssistantTextData(TypedDict):
+class GetLastAssistantTextData(TypedDict, total=False):
     text: Union[str, None]
 
 
@@ -2404,4 +2434,4 @@ class GetChangesData(TypedDict):
     changes: List["Change"]
 
 
-Event = Union["AgentSessionEvent", "ExtensionUiRequest", "ExtensionError", "HostToolCall", "HostToolCancel", "AvailableCommandsUpdate", "PromptResult", "SessionSettled", "RpcFrameError"]
+Event = Union["AgentSessionEvent", "ExtensionUiRequest", "ExtensionError", "HostToolCall", "HostToolCancel", "AvailableCommandsUpdate", "ThinkingLevelChanged", "SessionInfoChanged", "PromptResult", "SessionSettled", "RpcFrameError"]

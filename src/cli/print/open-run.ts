@@ -3,6 +3,7 @@
 import { GalleyError } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { agentDirectory } from "../../config/agent-directory.js";
+import { dialectOf } from "../../rpc/dialect.js";
 import { createAgentSession } from "../../sdk/index.js";
 import type { NoModelReason } from "../../sdk/no-model.js";
 import { watchRun } from "../../sdk/run-report/watch-run.js";
@@ -21,7 +22,14 @@ export async function openRun(line: CommandLine, { mode, log }: { mode: "print" 
   let problem: string | undefined;
   let noModel: NoModelReason | undefined;
   const unloaded: string[] = [];
-  const read = () => promptsOf(words, { cwd, further: line.options.get("then") ?? [] });
+  const { promptsByWord } = dialectOf(process.argv[1], process.env);
+  const read = () => {
+    const then = line.options.get("then") ?? [];
+    if (!promptsByWord) return promptsOf(words, { cwd, further: then });
+    const [first = "", ...more] = words.filter((word) => !word.startsWith("@"));
+    const opening = words.filter((word) => word.startsWith("@")).concat(first || []);
+    return promptsOf(opening, { cwd, further: [...more, ...then] });
+  };
   // Which words are messages is known only when it is known which are values of flags.
   const isLate = line.foreign.length > 0;
   const early = isLate ? [] : await read();

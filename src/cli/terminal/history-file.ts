@@ -4,6 +4,7 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256Of } from "../../base/digest.js";
+import { ownDirectory } from "../../base/home.js";
 import { randomIds } from "../../base/ids.js";
 import type { PromptHistoryFile } from "../../tui/editor/input-access.js";
 
@@ -11,7 +12,7 @@ export const maxKept = 500;
 const maxTextLength = 100_000;
 
 export function historyFile(agentDir: string, root: string): string {
-  return join(agentDir, "history", `${sha256Of(Buffer.from(root)).slice(0, 16)}.jsonl`);
+  return join(ownDirectory(agentDir), "history", `${sha256Of(Buffer.from(root)).slice(0, 16)}.jsonl`);
 }
 
 /** `mask`: of secrets that the user typed. */

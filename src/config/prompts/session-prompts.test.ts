@@ -79,6 +79,8 @@ describe("templates", () => {
         path: join(base, ".galley/agent/commands/fix.md"),
         source: "native",
         scope: "user",
+        origin: "top-level",
+        baseDir: join(base, ".galley/agent/commands"),
         argumentHint: "<what>",
       },
     });

@@ -4,6 +4,7 @@
 
 import type { Log } from "../../base/log.js";
 import { matchesGlob } from "../../base/match-glob.js";
+import { sourceInfoOf } from "../../extensions/api/source-info.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import { lookAt } from "../../files/module-files.js";
 import { findProject } from "../../files/paths/find-roots.js";
@@ -17,7 +18,7 @@ import { findTextSources, type PromptTextOptions, type TextSources, usableSource
 import { expandSkill, type Skill } from "./skill.js";
 import { expandTemplate, type PromptTemplate } from "./template.js";
 import type { TextReader } from "./text-files.js";
-import { type TextSource, textKinds } from "./text-sources.js";
+import { textKinds } from "./text-sources.js";
 
 export interface SessionPromptsDeps extends ConfigLocation {
   readonly log: Log;
@@ -92,7 +93,7 @@ export class SessionPrompts implements PromptLibrary {
           name,
           description,
           source: "prompt",
-          sourceInfo: { ...sourceInfoOf(place), argumentHint },
+          sourceInfo: { ...sourceInfoOf(place?.path ?? name, place), argumentHint },
         }),
       ),
       ...this.skills.map(
@@ -100,7 +101,7 @@ export class SessionPrompts implements PromptLibrary {
           name: `skill:${name}`,
           description,
           source: "skill",
-          sourceInfo: place ? sourceInfoOf(place) : { path: filePath },
+          sourceInfo: sourceInfoOf(place?.path ?? filePath, place),
         }),
       ),
     ];
@@ -206,8 +207,4 @@ function byName<Value extends { readonly name: string }>(values: readonly Value[
   const first = new Map<string, Value>();
   for (const value of values) if (!first.has(value.name)) first.set(value.name, value);
   return first;
-}
-
-function sourceInfoOf(place: TextSource | undefined): Record<string, unknown> {
-  return place ? { path: place.path, source: place.provider, scope: place.level } : {};
 }

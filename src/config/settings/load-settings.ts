@@ -31,7 +31,7 @@ export interface LoadSettingsOptions {
 /** Never throws for the content of a file: that is in `problems`, and the defaults hold. */
 export async function loadSettings(options: LoadSettingsOptions): Promise<Settings> {
   const { agentDir, assignments = [], isProjectTrusted } = options;
-  const user = await load(userSettingsFile(agentDir));
+  const user = await loadUser(agentDir);
   const project = await loadNearest(projectSettingsFiles(options));
   const policy = projectPolicy(project);
   const admit = (isTrusted: boolean) => admitProject(project, user.values, isTrusted);
@@ -66,6 +66,14 @@ export async function parseSettings(file: ConfigFile): Promise<JsonObject | unde
   const value = await parseConfig(file);
   if (value === undefined || value === null || isObject(value)) return value ?? undefined;
   throw new GalleyError("invalid_config", "is not an object of settings");
+}
+
+/** In pi's own agent directory also its settings; what galley was told there wins. */
+async function loadUser(agentDir: string): Promise<Loaded> {
+  const own = await load(userSettingsFile(agentDir));
+  if (!/[\\/]\.pi[\\/]agent$/.test(agentDir)) return own;
+  const { readPiSettings } = await import("./pi-settings.js");
+  return { ...own, values: new Map([...(await readPiSettings(agentDir)), ...own.values]) };
 }
 
 interface Loaded {

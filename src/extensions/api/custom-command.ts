@@ -17,6 +17,7 @@ import {
   type ExtensionCommandContext,
 } from "./extension-context.js";
 import type { ExtensionOrigin } from "./extension-registrations.js";
+import { sourceInfoOf } from "./source-info.js";
 
 export interface CustomCommand {
   /** What is typed after the slash: one word. */
@@ -93,8 +94,7 @@ export async function runCustomCommand(
 /** As `get_commands` lists it: for hosts it looks like an extension's command. */
 export function customSlashCommand({ command, path, source }: LoadedCommand): SlashCommand {
   const { name, description } = command;
-  const place = source ? { source: source.provider, scope: source.level } : {};
-  return { name, description, source: "extension", sourceInfo: { path, ...place } };
+  return { name, description, source: "extension", sourceInfo: sourceInfoOf(path, source) };
 }
 
 function isCommand(value: unknown): value is CustomCommand {

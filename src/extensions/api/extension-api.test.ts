@@ -222,7 +222,12 @@ describe("commands", () => {
       "reload()",
     ]);
     expect(runner.commands()).toEqual([
-      { name: "deploy", description: "Deploys", source: "extension", sourceInfo: { path: "ext1" } },
+      {
+        name: "deploy",
+        description: "Deploys",
+        source: "extension",
+        sourceInfo: { path: "ext1", source: "inline", scope: "temporary", origin: "top-level" },
+      },
     ]);
     expect([runner.commandIn("/deploy"), runner.commandIn("/deplo"), runner.commandIn("deploy")]).toEqual([
       "deploy",

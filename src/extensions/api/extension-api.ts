@@ -13,7 +13,8 @@ import type { CustomToolAPI } from "./custom-tool.js";
 import type { EventBus } from "./event-bus.js";
 import type { ExtensionAPI, ExtensionHost } from "./extension.js";
 import { checkCommand } from "./extension-commands.js";
-import type { AnyHandler, ExtensionOrigin, ExtensionRegistrations } from "./extension-registrations.js";
+import type { AnyHandler, ExtensionRegistrations } from "./extension-registrations.js";
+import { sourceInfoOf } from "./source-info.js";
 
 export interface ExtensionApiDeps {
   readonly extension: ExtensionRegistrations;
@@ -93,7 +94,7 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
       if (builtInCommands.includes(name))
         return log.warn(`Extension command '${name}' from ${path} conflicts with built-in commands. Skipping.`);
       warnOfSecond("command", extension.commands, name);
-      extension.commands.set(name, { name, definition, sourceInfo: sourceInfoOf(extension.origin) });
+      extension.commands.set(name, { name, definition, sourceInfo: sourceInfoOf(path, extension.origin.source) });
     },
     registerFlag(name, definition) {
       const { type, default: usual, description } = definition;
@@ -171,10 +172,6 @@ function actions({ extension, log, host, onSendFailure }: ExtensionApiDeps): Act
     getThinkingLevel: () => act((session) => session.getThinkingLevel()),
     setThinkingLevel: (level) => act((session) => session.setThinkingLevel(level)),
   };
-}
-
-function sourceInfoOf({ path, source }: ExtensionOrigin): Record<string, unknown> {
-  return { path, ...(source ? { source: source.provider, scope: source.level } : {}) };
 }
 
 /** The file gets what is in memory now, whatever the extension does to its object later. */

@@ -37,6 +37,8 @@ const known: Readonly<Record<HookName | AgentSessionEvent["type"], true>> = {
   tool_execution_end: true,
   auto_compaction_start: true,
   auto_compaction_end: true,
+  compaction_start: true,
+  compaction_end: true,
   auto_retry_start: true,
   auto_retry_end: true,
   retry_fallback_applied: true,

@@ -55,7 +55,7 @@ it("a function of the program's own is an extension, too", async () => {
     { path: "<guard>", factory: (pi) => void pi.registerCommand(typeof pi.zod.object, { handler() {} }) },
   ]);
   expect(opened.runner.commands().map(({ name, sourceInfo }) => [name, sourceInfo])).toEqual([
-    ["function", { path: "<guard>" }],
+    ["function", { path: "<guard>", source: "inline", scope: "temporary", origin: "top-level" }],
   ]);
 });
 

@@ -5,6 +5,7 @@ import { chmodSync, lstatSync, mkdirSync, symlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { sha256Of } from "../../base/digest.js";
 import { systemCode } from "../../base/errors.js";
+import { ownDirectory } from "../../base/home.js";
 import { makeDirectories } from "../disk/make-directories.js";
 import { isWithin } from "../paths/resolve-path.js";
 
@@ -18,7 +19,7 @@ export interface LayerPlaces {
 export function layerBases({ agentDir, env }: LayerPlaces): string[] {
   const runtime = env.XDG_RUNTIME_DIR;
   return [
-    join(agentDir, "stage"),
+    join(ownDirectory(agentDir), "stage"),
     ...(runtime !== undefined && isAbsolute(runtime) ? [join(runtime, "galley-stage")] : []),
     ...sharedBases,
   ];

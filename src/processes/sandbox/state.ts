@@ -4,6 +4,7 @@
 import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
+import { ownDirectory } from "../../base/home.js";
 import { Stubs } from "./stubs.js";
 
 export interface SandboxState {
@@ -30,8 +31,8 @@ export function sandboxState(agentDir: string): SandboxState {
 }
 
 function makeState(agentDir: string): SandboxState {
-  mkdirSync(join(agentDir, "sandbox"), { recursive: true, mode: 0o700 });
-  const directory = realpathSync.native(join(agentDir, "sandbox"));
+  mkdirSync(join(ownDirectory(agentDir), "sandbox"), { recursive: true, mode: 0o700 });
+  const directory = realpathSync.native(join(ownDirectory(agentDir), "sandbox"));
   const emptyDirectory = join(directory, "empty-directory");
   const emptyFile = join(directory, "empty-file");
   const rootDirectory = join(directory, "root");

@@ -62,7 +62,10 @@ export function createDiskArtifacts({ directory, ensureDirectory, mask = noMask 
       return id;
     },
     async open(toolName) {
-      const { id, made } = await underNewNumber(toolName, openNew);
+      const { id, made } = await underNewNumber(toolName, async (path) => {
+        const file = await openNew(path);
+        return file && { file, path };
+      });
       const writer = diskWriter(id, made, directory);
       return mask.isActive ? maskedWriter(writer, mask) : writer;
     },
@@ -121,9 +124,10 @@ async function openNew(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-function diskWriter(id: string, file: FileHandle, directory: string): ArtifactWriter {
+function diskWriter(id: string, { file, path }: { file: FileHandle; path: string }, directory: string): ArtifactWriter {
   return {
     id,
+    path,
     write: (bytes) => file.writeFile(bytes), // goes on where the last write ended, and writes all of it
     async close() {
       try {
@@ -136,10 +140,11 @@ function diskWriter(id: string, file: FileHandle, directory: string): ArtifactWr
   };
 }
 
-function maskedWriter({ id, write, close }: ArtifactWriter, mask: TextMask): ArtifactWriter {
+function maskedWriter({ id, path, write, close }: ArtifactWriter, mask: TextMask): ArtifactWriter {
   const masking = maskBytes(mask.stream());
   return {
     id,
+    path,
     write: (bytes) => write(masking.push(bytes)),
     async close() {
       try {

@@ -4,6 +4,7 @@ import { deferred, quiet } from "../../loop/run.test-kit.js";
 import type { PromptOptions } from "../../sdk/index.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { CommandListUpdates } from "../command-list-updates.js";
+import { dialects } from "../dialect.js";
 import { Features } from "../features.js";
 import type { HandlerContext } from "../handler.js";
 import { PromptResults } from "../prompt-results.js";
@@ -43,6 +44,7 @@ function setUp(run: Prompt, { type = "prompt", features = [] as string[] } = {})
     session,
     request: new Request({ type, id: "r1" }, outbox as never, agreed),
     features: agreed,
+    dialect: dialects.galley,
     results,
     commandListUpdates: new CommandListUpdates({ features: agreed, ...outbox }),
     clock,

@@ -37,11 +37,11 @@ export async function abortAndPrompt(context: HandlerContext, command: Command<"
 
 /** Resolves with the acceptance or the failure, whichever comes first: then the lane goes on. */
 function submit(
-  { session, request, results, features, commandListUpdates }: HandlerContext,
+  { session, request, results, features, dialect, commandListUpdates }: HandlerContext,
   start: (progress: Progress) => Promise<void>,
 ): Promise<RpcData["prompt"]> {
   const ticket = results.open(request.id);
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let isAccepted = false;
     let disposition: Disposition = "handled"; // no run comes of it, unless it gets a place
     const onPlaced: Progress["onPlaced"] = (message, place) => {
@@ -65,6 +65,10 @@ function submit(
       commandListUpdates.tell(session); // a command of an extension may have changed the list
     };
     start({ onAccepted: accept, onPlaced }).then(ended, (error: unknown) => {
+      if (!isAccepted && dialect.answersPromptOnce) {
+        ticket.drop();
+        return reject(error);
+      }
       accept(); // the success line always comes first
       request.fail(error);
       ticket.fail(error);

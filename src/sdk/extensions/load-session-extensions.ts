@@ -3,6 +3,7 @@
 // fails is one sentence.
 
 import { join } from "node:path";
+import { ownDirectory } from "../../base/home.js";
 import {
   type ConfigLocation,
   type ExtensionSurvey,
@@ -112,7 +113,11 @@ export async function loadSessionExtensions(
   const isWanted = (module: FoundModule) =>
     !isExtension(module) || !options.disableExtensionDiscovery || module.source.provider === "config";
   const choose = (mayRun: ProjectGrant["mayRun"]) => chooseModules(modules.filter(isWanted), { mayRun, disabled });
-  const loading: LoadDeps = { ...deps, cacheDirectory: join(deps.agentDir, "cache", "tools"), coverage: undefined };
+  const loading: LoadDeps = {
+    ...deps,
+    cacheDirectory: join(ownDirectory(deps.agentDir), "cache", "tools"),
+    coverage: undefined,
+  };
 
   // The user's extensions first: they may answer whether the project is trusted.
   const own = choose(() => false);

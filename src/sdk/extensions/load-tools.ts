@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.js";
+import { ownDirectory } from "../../base/home.js";
 import { silentLog } from "../../base/log.js";
 import type { ExtensionSurvey } from "../../config/survey-extensions.js";
 import type { GivenPush } from "../../extensions/api/tool-api-pending.js";
@@ -111,7 +112,7 @@ async function load(modules: readonly FoundModule[], work: LoadWork): Promise<Cu
     coverage,
     builtInToolNames,
     pending: pushPendingAction,
-    cacheDirectory: join(agentDir, "cache", "tools"),
+    cacheDirectory: join(ownDirectory(agentDir), "cache", "tools"),
     hostModules: sessionlessHostModules(location, processes),
   });
   const { tools, setUIContext } = loaded;

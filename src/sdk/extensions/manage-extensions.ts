@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.js";
-import { homedir } from "../../base/home.js";
+import { homedir, ownDirectory } from "../../base/home.js";
 import type { Log } from "../../base/log.js";
 import { agentDirectory } from "../../config/agent-directory.js";
 import { discoverEnvironment, discoverSettings } from "../../config/discover.js";
@@ -143,7 +143,7 @@ export async function withLoading<Result>(
 ): Promise<Result> {
   const { cwd, agentDir, log } = location;
   const { processes } = createToolResources({ ...location, clock: systemClock });
-  const cacheDirectory = join(agentDir, "cache", "tools");
+  const cacheDirectory = join(ownDirectory(agentDir), "cache", "tools");
   const hostModules = sessionlessHostModules(location, processes);
   try {
     return await use({ cwd, processes, clock: systemClock, log, coverage: undefined, cacheDirectory, hostModules });

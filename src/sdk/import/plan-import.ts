@@ -8,7 +8,8 @@ import { parseConfig } from "../../config/parse-config.js";
 import type { Assignment } from "../../config/settings/assignment.js";
 import { readLayer } from "../../config/settings/layers.js";
 import { userSettingsFile } from "../../config/settings/load-settings.js";
-import { type SettingKey, settingOf } from "../../config/settings/schema.js";
+import { samePi, withDefaultModel } from "../../config/settings/pi-settings.js";
+import { settingOf } from "../../config/settings/schema.js";
 import { readConfigFile } from "../../files/config/config-files.js";
 import { namesIn } from "../../files/paths/find-roots.js";
 import { knownFields, type ModelProblem, readModelsFile } from "../../provider/models/models-file.js";
@@ -44,15 +45,6 @@ export interface ImportPlace {
   themeProblem(text: string): string | undefined;
   readonly builtInThemes: readonly string[];
 }
-
-/** In pi these mean what they mean here; omp and xcsh share galley's names. */
-const samePi: ReadonlySet<SettingKey> = new Set<SettingKey>([
-  ...(["steeringMode", "followUpMode", "defaultThinkingLevel", "enabledModels", "modelRoles", "theme"] as const),
-  ...(["thinkingBudgets.minimal", "thinkingBudgets.low", "thinkingBudgets.medium", "thinkingBudgets.high"] as const),
-  ...(["compaction.enabled", "compaction.reserveTokens", "compaction.keepRecentTokens"] as const),
-  ...(["branchSummary.reserveTokens", "retry.enabled", "retry.maxRetries", "retry.baseDelayMs"] as const),
-  ...(["images.autoResize", "images.blockImages", "shellPath"] as const),
-]);
 
 const decidedHere =
   /^(?:sessionDir|extensions|customTools|skills\.customDirectories|workspace\.roots|access|sandbox|staging)$|^(?:security|secrets|approval|bash)\./;
@@ -119,12 +111,6 @@ async function planSettings(
   for (const name of leafNames(value))
     if (!told.some((key) => name === key || name.startsWith(`${key}.`))) left.push({ what: name, why: "unknown" });
   return chosen;
-}
-
-/** pi names its usual model in two settings. */
-function withDefaultModel({ defaultProvider, defaultModel, ...rest }: JsonObject): JsonObject {
-  if (typeof defaultProvider !== "string" || typeof defaultModel !== "string") return rest;
-  return { ...rest, modelRoles: { default: `${defaultProvider}/${defaultModel}` } };
 }
 
 function leafNames(value: JsonObject, prefix = ""): string[] {

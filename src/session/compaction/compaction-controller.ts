@@ -27,7 +27,7 @@ export interface CompactionSettings extends CutSettings {
   readonly autoContinue: boolean;
 }
 
-export type CompactionEvent = Extract<SessionEvent, { type: `auto_compaction_${string}` }>;
+export type CompactionEvent = Extract<SessionEvent, { type: `${"auto_" | ""}compaction_${string}` }>;
 
 export interface CompactionDeps {
   readonly clock: Clock;
@@ -53,6 +53,11 @@ export interface CompactionDeps {
 }
 
 export type OverflowDecision = { readonly kind: "recover" } | { readonly kind: "give_up"; readonly reason: string };
+
+interface ManualCompaction {
+  readonly customInstructions?: string;
+  stopRun(): Promise<void>;
+}
 
 /** What the continuation after a threshold compaction begins with, as a developer message. */
 export const continueText = "Continue if you have next steps.";
@@ -147,8 +152,18 @@ export class CompactionController {
    * The `compact` command. Refuses before it touches anything; then stops the run. `stopRun` must stop it by the run's
    * own signal: `abort` here would cancel this very compaction.
    */
-  async compactNow(options: { customInstructions?: string; stopRun(): Promise<void> }): Promise<CompactionResult> {
-    const { customInstructions, stopRun } = options;
+  async compactNow(options: ManualCompaction): Promise<CompactionResult> {
+    try {
+      return await this.#compactNow(options);
+    } catch (error) {
+      const [reason, aborted] = ["manual" as const, GalleyError.is(error, "aborted")];
+      this.#deps.emit({ type: "compaction_start", reason });
+      this.#deps.emit({ type: "compaction_end", reason, aborted, willRetry: false, errorMessage: messageOf(error) });
+      throw error;
+    }
+  }
+
+  async #compactNow({ customInstructions, stopRun }: ManualCompaction): Promise<CompactionResult> {
     const chosen = this.#deps.model();
     const cut = chosen && planCut(this.#input(chosen)); // first: with nothing to do, no model is needed
     if (cut && "problem" in cut) throw new GalleyError("cannot_continue", cut.problem);

@@ -61,6 +61,8 @@ export interface CapturedOutput
   readonly text: string;
   /** What there is to say about it, for `notice`. */
   readonly remarks: readonly string[];
+  /** Where all of it lies on the disk, if it does. */
+  readonly fullOutputPath?: string | undefined;
   /** Only where `text` is not all of it. */
   readonly truncation?: OutputTruncation;
 }
@@ -184,7 +186,7 @@ export class OutputCapture {
     const [totalLines, totalBytes] = [this.#totalLines, this.#totalBytes];
     const isCut = this.#isCut(part);
     const byBytes = part.isCutByBytes || (this.#isOverThreshold && !this.#isAsked(part));
-    const { id, problem } = this.#spill ?? {};
+    const { id, path: fullOutputPath, problem } = this.#spill ?? {};
     const artifact = id === undefined ? {} : { artifactId: id };
 
     const remarks: string[] = [];
@@ -207,7 +209,7 @@ export class OutputCapture {
       shownRange,
       ...artifact,
     };
-    return { text, remarks, ...sizes, ...artifact, truncation };
+    return { text, remarks, ...sizes, ...artifact, fullOutputPath, truncation };
   }
 }
 
@@ -236,6 +238,11 @@ class OutputSpill {
   /** Of an artifact that holds everything so far. */
   get id(): string | undefined {
     return this.#problem ? undefined : this.#writer?.id;
+  }
+
+  /** Where it lies on the disk, if it does. */
+  get path(): string | undefined {
+    return this.#problem ? undefined : this.#writer?.path;
   }
 
   /** Why there is none. */

@@ -1,6 +1,7 @@
 // How a list of names is shown: a limited number of lines, and in one bracket what was left out.
 
 import type { ToolResult } from "../../protocol/events.js";
+import { shownTruncation } from "../output/shown-truncation.js";
 import { maxOutputLines, notice } from "../output/text.js";
 import { toolFailure } from "../tool.js";
 import { headOfLines } from "./grouped-output.js";
@@ -19,7 +20,7 @@ export function listResult(lines: readonly string[], { limitReached, remarks = [
     ...(limitReached === undefined ? {} : { limits: { resultLimit: limitReached } }),
   };
   const text = head.text + notice([...head.remarks, ...limits, ...remarks]);
-  return { content: [{ type: "text", text }], details: { meta } };
+  return { content: [{ type: "text", text }], details: { meta, ...shownTruncation(head) } };
 }
 
 /** More than an answer may hold in lines is never looked for, nor suggested. */

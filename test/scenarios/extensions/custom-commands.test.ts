@@ -2,7 +2,7 @@
 // an untrusted project is even imported.
 
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Settings } from "../../../src/config/settings/settings.js";
 import type { CreateAgentSessionOptions } from "../../../src/sdk/create-agent-session.js";
@@ -69,7 +69,10 @@ describe("a custom command", () => {
     await session.dispose();
   });
 
-  const info = (name: string) => ({ path: join(home.base, own, name), source: "native", scope: "user" });
+  const info = (name: string) => {
+    const path = join(home.base, own, name);
+    return { path, source: "native", scope: "user", origin: "top-level", baseDir: dirname(path) };
+  };
 
   it("that says nothing has dealt with the prompt: no run, and it was accepted before it ran", async () => {
     put(

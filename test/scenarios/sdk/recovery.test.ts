@@ -75,6 +75,7 @@ it("plans come back with their session, and closures are told as lost", async ()
     work: { kind: "closure", apply: () => ({ content: [] }) },
   });
   await session.getPendingActions();
+  await session.sessionManager.flush();
   // Not closed in order: as after a crash, the closure is on record and gone.
   const record = readFileSync(file, "utf8");
   await session.dispose();

@@ -1,0 +1,98 @@
+// Published programs that start pi, or read what it keeps, run as they are: with galley where they look for pi, in a box
+// without network and with a home of their own. They are installed by `npm ci --prefix test/hosts --ignore-scripts`.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ensureBuilt } from "../kit/rpc-host.js";
+import { emptyHome, galleyBin, projectRoot, run } from "../kit/run-galley.js";
+
+const packages = join(import.meta.dirname, "node_modules");
+const isInstalled = existsSync(packages);
+const box = ["/usr/bin/bwrap", "/bin/bwrap"].find((path) => existsSync(path));
+
+if (!isInstalled) it.skip("The hosts are not installed: run npm ci --prefix test/hosts --ignore-scripts.");
+if (!box) it.skip("The hosts are not run: there is no bwrap to confine them.");
+
+const { home, env, remove } = emptyHome();
+const bin = join(home, "bin");
+const agentDir = join(home, ".pi/agent");
+const cwd = join(home, "project");
+
+beforeAll(async () => {
+  await ensureBuilt();
+  for (const folder of [bin, agentDir, cwd]) mkdirSync(folder, { recursive: true });
+  for (const name of ["pi", "galley-pi", "galley"]) symlinkSync(galleyBin, join(bin, name));
+});
+afterAll(remove);
+
+/** Only `home` can be written, and nothing of the user's is there. */
+function boxed(args: readonly string[], given: Record<string, string> = {}) {
+  const variables = { HOME: home, PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`, ...given };
+  const places = [projectRoot, dirname(dirname(process.execPath))].filter((path) => path !== "/usr");
+  const confined = [
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/root"],
+    ...["--tmpfs", "/home", ...places.flatMap((path) => ["--ro-bind", path, path]), "--bind", home, home],
+    ...["--unshare-net", "--unshare-pid", "--die-with-parent", "--clearenv", "--chdir", cwd],
+    ...Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value]),
+  ];
+  return run(box as string, [...confined, process.execPath, ...args], { env, cwd });
+}
+
+interface Seen {
+  answers: [object, { configOptions: Option[] }, { stopReason: string }];
+  updates: { sessionUpdate: string; content?: { text?: string } }[];
+}
+interface Option {
+  id: string;
+  currentValue: string;
+  options: { value: string }[];
+}
+
+const said = ({ updates }: Seen, kind: string) =>
+  updates.flatMap(({ sessionUpdate, content }) => (sessionUpdate === kind ? (content?.text ?? []) : [])).join("");
+
+describe.runIf(isInstalled && box)("published hosts", () => {
+  const starts: [string, Record<string, string>][] = [
+    ["a link named pi", {}],
+    ["galley-pi", { PI_ACP_PI_COMMAND: "galley-pi" }],
+    ["GALLEY_AS=pi", { PI_ACP_PI_COMMAND: "galley", GALLEY_AS: "pi" }],
+  ];
+
+  it.each(starts.flatMap(([name, given]) => ["plain", "thinks"].map((model) => [name, model, given] as const)))(
+    "pi-acp opens, uses and loads a session: %s, a model that is %s",
+    async (_name, model, given) => {
+      const adapter = join(packages, "pi-acp/dist/index.js");
+      const { code, stdout, stderr } = await boxed(
+        [join(import.meta.dirname, "drive-acp.mjs"), adapter, agentDir, cwd, model],
+        given,
+      );
+      expect([code, stderr]).toEqual([0, ""]);
+      const { first, second, requests } = JSON.parse(stdout) as { first: Seen; second: Seen; requests: number };
+      const level = first.answers[1].configOptions.find(({ id }) => id === "thought_level");
+      const levels = level?.options.map(({ value }) => value) ?? [];
+      expect(levels).toEqual(model === "plain" ? ["off"] : ["off", "minimal", "low", "medium", "high"]);
+      expect(levels).toContain(level?.currentValue);
+      expect(first.answers[2]).toMatchObject({ stopReason: "end_turn" });
+      expect(said(first, "agent_message_chunk")).toContain("It says hello.");
+      expect(first.updates.filter(({ sessionUpdate }) => sessionUpdate === "tool_call")).toHaveLength(1);
+      expect(said(second, "user_message_chunk")).toContain("What is in a.txt?");
+      expect(said(second, "agent_message_chunk")).toMatch(/It says hello\.[\s\S]*Again\./);
+      expect(second.answers[2]).toMatchObject({ stopReason: "end_turn" });
+      expect(requests).toBe(3);
+    },
+  );
+
+  it("@ccusage/pi finds the sessions, their models and what they used", async () => {
+    const reader = join(packages, "@ccusage/pi/dist/index.js");
+    const { code, stdout } = await boxed([reader, "session", "--json"]);
+    expect(code).toBe(0);
+    const { sessions } = JSON.parse(stdout) as { sessions: { modelsUsed: string[]; totalTokens: number }[] };
+    const [folder = ""] = readdirSync(join(agentDir, "sessions"));
+    expect(folder).toBe(`--${cwd.slice(1).replaceAll("/", "-")}--`);
+    const [file = ""] = readdirSync(join(agentDir, "sessions", folder)).filter((name) => name.endsWith(".jsonl"));
+    expect(readFileSync(join(agentDir, "sessions", folder, file), "utf8")).toContain('"totalTokens"');
+    expect(sessions.length).toBeGreaterThan(0);
+    for (const session of sessions) expect(session.modelsUsed.join()).toContain("scripted");
+  });
+});

@@ -33,6 +33,8 @@ export interface ModuleGraphDeps {
   isOwn(path: string): boolean;
   /** Throws for a file that must not run. */
   admit(path: string, content: Uint8Array): void;
+  /** Told of every compilation. */
+  compiling<Result>(work: () => Result): Result;
 }
 
 interface LoadedModule {
@@ -190,7 +192,7 @@ export class ModuleGraph {
       module.exports = JSON.parse(source);
       return undefined;
     }
-    const make = () => this.#compile(path, source, isAsync);
+    const make = () => this.#deps.compiling(() => this.#compile(path, source, isAsync));
     const run = this.#deps.memory.body(path, source, { isAsync, make });
     const resolveUrl = (specifier: string) => pathToFileURL(this.#resolve(specifier, loaded, true)).href;
     const importing = (specifier: string) => this.#import(specifier, loaded);

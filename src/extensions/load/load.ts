@@ -11,19 +11,19 @@ import type { Log } from "../../base/log.js";
 import { canonical } from "../../files/paths/find-roots.js";
 import type { Processes } from "../../processes/processes.js";
 import type { CustomTool, CustomToolFactory } from "../api/custom-tool.js";
-import { within } from "../api/custom-tool-events.js";
 import { createLiveUI, type LiveUI, type ToolUI } from "../api/custom-tool-ui.js";
 import type { ExtensionOrigin } from "../api/extension-registrations.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
 import type { GivenPush, ToolPendingActions } from "../api/tool-api-pending.js";
-import { type HostModules, VirtualModules } from "../compat/virtual-modules.js";
+import { type HostModules, isHostModule, VirtualModules } from "../compat/virtual-modules.js";
 import { untrustedText } from "../discover/choose.js";
 import type { ModuleSource } from "../discover/findings.js";
+import { compiled, withinBesideCompiling } from "./compile-time.js";
 import { type FoundTool, factoryOf, type ModuleFactory, makeTools, noFactoryText } from "./load-factory.js";
 import { runGuarded } from "./load-guard.js";
 import { LoadMemory, type SharedApi } from "./load-memory.js";
 import { ModuleGraph, needsBun, type Transformer } from "./load-module.js";
-import { isPartOf } from "./load-packages.js";
+import { dependencyNames, isPartOf, manifestPath, packageNameAt } from "./load-packages.js";
 import type { ToolSchema } from "./schema-json.js";
 import { unknownMembers } from "./tool-members.js";
 
@@ -79,6 +79,8 @@ export interface LoadedCustomTools {
 
 const declarativeText = "Declarative tool files (.md, .json) cannot be loaded as executable modules";
 const limitMs = 10_000;
+/** A user wonders what galley waits for. */
+const noticedMs = 1000;
 const maxModuleBytes = 16 * 1024 * 1024;
 
 /** Never rejects. Tools are in the order of their candidates, whichever was ready first. */
@@ -189,7 +191,7 @@ export async function loadGuarded<Made>(
   work: () => Promise<Made>,
 ): Promise<Loaded<Made>> {
   try {
-    return { made: await within(clock, limitMs, runGuarded({ path, log }, work)) };
+    return { made: await withinBesideCompiling(clock, limitMs, runGuarded({ path, log }, work)) };
   } catch (error) {
     if (GalleyError.is(error, "start_failed")) return { problem: error.message };
     return { problem: `Failed to load ${kind}: ${reasonOf(error)}` };
@@ -203,6 +205,8 @@ async function importAndMake<Made>(
 ): Promise<Made> {
   const path = canonical(candidate.realPath);
   const { needsTrust } = candidate;
+  const { clock, log } = deps;
+  let compiledMs = 0;
   const graph = new ModuleGraph({
     files: { read, canonical },
     transformer: await transformerFor(virtual, deps.cacheDirectory),
@@ -211,6 +215,13 @@ async function importAndMake<Made>(
     // A package in the project is the project's code as well: none of it may bypass the gate.
     isOwn: (file) => needsTrust || isPartOf(file, path),
     admit: (file, content) => (needsTrust ? deps.coverage?.admit(file, content) : undefined),
+    compiling(work) {
+      const { result, ms } = compiled(clock, work);
+      const isLong = compiledMs < noticedMs && compiledMs + ms >= noticedMs;
+      compiledMs += ms;
+      if (isLong) log.warn(`Compiling ${packageNameAt(path) ?? candidate.path} for the first time …`);
+      return result;
+    },
   });
   const factory = factoryOf(await graph.load(path));
   if (!factory) throw new GalleyError("start_failed", noFactoryText);
@@ -246,6 +257,9 @@ async function createTransformer(virtual: VirtualModules, cacheDirectory: string
     virtualModules: virtual.table,
   };
   const jiti = createJiti(path, { ...options, fsCache: cacheDirectory ?? false });
+  // What Node can load needs no compiling. A package that uses our modules has to be given them, which only jiti does.
+  const native = createJiti(path, { ...options, fsCache: cacheDirectory ?? false, tryNative: true });
+  const loaderOf = (file: string) => (needsHostModules(file) ? jiti : native);
   return {
     transform(source, filename, isAsync) {
       const request = { source, filename, ts: /\.[cm]?tsx?$/.test(filename), async: isAsync, interopDefault: true };
@@ -263,9 +277,19 @@ async function createTransformer(virtual: VirtualModules, cacheDirectory: string
       const place = String(found);
       return place.startsWith("file:") ? fileURLToPath(place) : place;
     },
-    importPackage: (file) => jiti.import(file),
-    requirePackage: (file) => jiti(file),
+    importPackage: (file) => loaderOf(file).import(file),
+    requirePackage: (file) => loaderOf(file)(file),
   };
+}
+
+function needsHostModules(file: string): boolean {
+  const manifest = manifestPath(file);
+  if (manifest === undefined) return true; // a file outside of packages has no manifest that would tell
+  try {
+    return dependencyNames(read(manifest).toString("utf8")).some(isHostModule);
+  } catch {
+    return true;
+  }
 }
 
 /** The same file under two names is one module. */

@@ -4,6 +4,7 @@
 import type { InputContent, ToolCall } from "../../protocol/content.js";
 import type { ToolResult } from "../../protocol/events.js";
 import type { AnyTool } from "../../tools/tool.js";
+import { editArguments, editViews } from "./edit-views.js";
 import type { ExtensionRunner } from "./extension-runner.js";
 import type { HookOutcomes } from "./hooks.js";
 
@@ -26,14 +27,24 @@ export function extensionToolHooks(runner: Pick<ExtensionRunner, "emit" | "hasHa
   return {
     async reviseCall({ name: toolName }, { id: toolCallId }, input) {
       if (!runner.hasHandlers("tool_call")) return undefined;
-      const outcome = await runner.emit({ type: "tool_call", toolName, toolCallId, input });
-      if (outcome.block !== undefined) return { block: outcome.block };
-      return outcome.isRevised ? { args: outcome.input } : undefined;
+      const views = editViews(toolName, input);
+      const left: Arguments[] = [];
+      let isRevised = false;
+      for (const view of views ?? [input]) {
+        const outcome = await runner.emit({ type: "tool_call", toolName, toolCallId, input: view });
+        if (outcome.block !== undefined) return { block: outcome.block };
+        isRevised ||= outcome.isRevised;
+        left.push(outcome.input);
+      }
+      if (!isRevised) return undefined;
+      return { args: views ? editArguments(views, left) : (left[0] as Arguments) };
     },
     async afterToolCall({ id: toolCallId }, result, { tool, args }) {
       if (!runner.hasHandlers("tool_result")) return result;
       const { content, details, isError = false } = result;
-      const shown = { toolName: tool.name, toolCallId, input: args, content, details, isError };
+      const [view, ...others] = editViews(tool.name, args) ?? [args];
+      const input = others.length === 0 && view ? view : args;
+      const shown = { toolName: tool.name, toolCallId, input, content, details, isError };
       return rewritten(result, await runner.emit({ type: "tool_result", ...shown }));
     },
   };

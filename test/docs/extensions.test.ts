@@ -65,7 +65,7 @@ const apiMembers: Record<keyof ExtensionAPI, true> = {
     appendEntry: true,
   },
   ...{ getActiveTools: true, getAllTools: true, setActiveTools: true, getSessionName: true, setSessionName: true },
-  ...{ setLabel: true, setModel: true, getThinkingLevel: true, setThinkingLevel: true },
+  ...{ getCommands: true, setLabel: true, setModel: true, getThinkingLevel: true, setThinkingLevel: true },
 };
 
 const contextMembers: Record<keyof ExtensionCommandContext, true> = {

@@ -108,6 +108,7 @@ function recordingHost(asked: string[]): ExtensionHost {
     appendEntry: (...args) => note("appendEntry", args),
     getActiveTools: () => ["read"],
     getAllTools: () => [{ name: "read", description: "Reads", parameters: { type: "object" } }],
+    getCommands: () => [],
     setActiveTools: (...args) => note("setActiveTools", args),
     getSessionName: () => "a session",
     setSessionName: (...args) => note("setSessionName", args),

@@ -100,7 +100,11 @@ export const quietHost: ToolHost = {
     getAll: () => [],
     getAvailable: () => [],
     getApiKey: async () => undefined,
-    getApiKeyAndHeaders: async () => ({ apiKey: undefined, headers: {} }),
+    getApiKeyAndHeaders: async () => ({ ok: true, apiKey: undefined, headers: {} }),
+    getApiKeyForProvider: async () => undefined,
+    hasConfiguredAuth: () => false,
+    isUsingOAuth: () => false,
+    refresh: async () => {},
   },
 };
 

@@ -118,14 +118,14 @@ export default (pi: Nowhere & { on: unknown }) => {
     description: "Goes",
     handler: async (_args, ctx) => {
       createBashTol(spin(), agent.astEdits, kept, isToolCallEventType, InteractiveMode);
-      ctx.modelRegistry.hasConfiguredAuth(ctx.model);
+      ctx.modelRegistry.hasConfiguredOath(ctx.model);
       ctx.ui.notifi("x");
       ctx.somethingNew?.();
       await ctx.waitForIdle();
       const inner = (ctx: { own(): void }) => ctx.own();
     },
   });
-  pi.getCommands();
+  pi.getComands();
   if (typeof pi.registerProvider === "function") pi.registerProvider("x", {});
 };
 `,
@@ -137,9 +137,9 @@ export default (pi: Nowhere & { on: unknown }) => {
       'problem: ~/reach.ts:2: @mariozechner/pi-coding-agent has no export "createBashTol" here; did you mean "createBashTool"?',
       'problem: ~/reach.ts:7: pi has no member "registerComand" here; did you mean "registerCommand"?',
       'problem: ~/reach.ts:10: galley has no export "astEdits" here; did you mean "astEdit"?',
-      'problem: ~/reach.ts:11: ctx.modelRegistry has no member "hasConfiguredAuth" here',
+      'problem: ~/reach.ts:11: ctx.modelRegistry has no member "hasConfiguredOath" here; did you mean "hasConfiguredAuth"?',
       'problem: ~/reach.ts:12: ctx.ui has no member "notifi" here; did you mean "notify"?',
-      expect.stringMatching(/reach\.ts:18: pi has no member "getCommands" here/),
+      expect.stringMatching(/reach\.ts:18: pi has no member "getComands" here/),
       'problem: ~/helper.ts:1: @mariozechner/pi-tui has no export "Markdwn" here; did you mean "Markdown"?',
       'advice: ~/reach.ts:2: @mariozechner/pi-coding-agent: "InteractiveMode" fails when it is used, galley does not have it yet',
     ]);

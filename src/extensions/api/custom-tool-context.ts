@@ -33,7 +33,15 @@ export interface ModelRegistryView {
   getAll(): readonly unknown[];
   getAvailable(): readonly unknown[];
   getApiKey(model: unknown): Promise<string | undefined>;
-  getApiKeyAndHeaders(model: unknown): Promise<{ apiKey: string | undefined; headers: Record<string, string> }>;
+  getApiKeyAndHeaders(
+    model: unknown,
+  ): Promise<{ ok: true; apiKey: string | undefined; headers: Record<string, string> } | { ok: false; error: string }>;
+  getApiKeyForProvider(provider: string): Promise<string | undefined>;
+  hasConfiguredAuth(model: unknown): boolean;
+  /** galley keeps keys only. */
+  isUsingOAuth(model: unknown): boolean;
+  /** Reads stored keys again. */
+  refresh(): Promise<void>;
 }
 
 /** What the session provides. Every member is read again for every call. */

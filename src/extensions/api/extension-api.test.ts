@@ -191,6 +191,21 @@ describe("ctx", () => {
   });
 });
 
+it("ends listening with the function that `on` returned, and nothing else with it", async () => {
+  const heard: string[] = [];
+  const { runner } = await openExtensions([
+    (pi) => {
+      const end = pi.on("agent_start", () => void heard.push("one"));
+      pi.on("agent_start", () => {
+        heard.push("two");
+        end();
+      });
+    },
+  ]);
+  for (let times = 0; times < 2; times++) await runner.emit({ type: "agent_start" });
+  expect(heard).toEqual(["one", "two", "two"]);
+});
+
 describe("commands", () => {
   it("run with what follows their name, and can do what events cannot", async () => {
     const seen: unknown[] = [];

@@ -80,7 +80,10 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
       if (!eventNames.includes(name))
         log.warn(`${path}: there is no event "${name}", so its handler is never called${suggestion(name, eventNames)}`);
       const told = hookAliases.get(name) ?? name;
-      extension.handlers.set(told, [...(extension.handlers.get(told) ?? []), { name, handler: handler as AnyHandler }]);
+      const registered = { name, handler: handler as AnyHandler };
+      const others = () => (extension.handlers.get(told) ?? []).filter((one) => one !== registered);
+      extension.handlers.set(told, [...others(), registered]);
+      return () => void extension.handlers.set(told, others());
     },
     registerTool(definition) {
       const { schema } = checkTool(definition, "registerTool was given an invalid tool");
@@ -150,8 +153,14 @@ function actions({ extension, log, host, onSendFailure }: ExtensionApiDeps): Act
     getActiveTools: () => act((session) => session.getActiveTools()),
     getAllTools: () =>
       act((session) =>
-        session.getAllTools().map(({ name, description, parameters }) => ({ name, description, parameters })),
+        session.getAllTools().map(({ name, description, parameters, promptGuidelines }) => ({
+          name,
+          description,
+          parameters,
+          promptGuidelines,
+        })),
       ),
+    getCommands: () => act((session) => session.getCommands()),
     setActiveTools: (names) => act((session) => session.setActiveTools(names)),
     getSessionName: () => act((session) => session.getSessionName()),
     setSessionName: (name) => act((session) => session.setSessionName(name)),

@@ -4,6 +4,7 @@
 import { GalleyError } from "../../base/errors.js";
 import type { TextMask } from "../../base/text-mask.js";
 import type { InputContent } from "../../protocol/content.js";
+import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentSessionEvent } from "../../protocol/events.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import type { SendCustomOptions } from "../../session/queue-message.js";
@@ -15,7 +16,7 @@ import type { CommandDefinition } from "./extension-commands.js";
 import type { CommandHost, ContextHost, ExtensionContext, SendHost } from "./extension-context.js";
 
 /** A module's default export. It registers; actions on the session come later. */
-export type ExtensionFactory = (pi: ExtensionAPI) => void | Promise<void>;
+export type ExtensionFactory = (pi: ExtensionAPI) => unknown;
 
 type AnswerTo<Type extends string> = Type extends keyof HookAnswers ? HookAnswers[Type] | undefined | void : unknown;
 
@@ -27,11 +28,11 @@ export type ExtensionHandler<Event extends { readonly type: string } = never> = 
 type SessionEventOf<Type> = Extract<AgentSessionEvent, { type: Type }>;
 
 export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logger" | "typebox" | "zod" | "pi"> {
-  /** An unknown name is accepted: a newer galley may have the event. */
-  on<Name extends HookName>(name: Name, handler: ExtensionHandler<HookEvent<Name>>): void;
-  on<Type extends AgentSessionEvent["type"]>(name: Type, handler: ExtensionHandler<SessionEventOf<Type>>): void;
+  /** Returns what ends it. An unknown name is accepted: a newer galley may have the event. */
+  on<Name extends HookName>(name: Name, handler: ExtensionHandler<HookEvent<Name>>): () => void;
+  on<Type extends AgentSessionEvent["type"]>(name: Type, handler: ExtensionHandler<SessionEventOf<Type>>): () => void;
   // biome-ignore lint/suspicious/noExplicitAny: nothing is known of an event that we do not have
-  on(name: string, handler: (event: any, ctx: ExtensionContext) => unknown): void;
+  on(name: string, handler: (event: any, ctx: ExtensionContext) => unknown): () => void;
 
   /** Applies from the next model call on. Throws for a tool that cannot be used. */
   // biome-ignore lint/suspicious/noExplicitAny: what a schema of another library describes is known only there
@@ -52,6 +53,8 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   appendEntry(customType: string, data?: unknown): void;
   getActiveTools(): string[];
   getAllTools(): ToolInfo[];
+  /** As hosts list them: commands of extensions, skills and prompts. */
+  getCommands(): SlashCommand[];
   setActiveTools(names: readonly string[]): void;
   getSessionName(): string | undefined;
   setSessionName(name: string): void;
@@ -69,7 +72,7 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   };
 }
 
-export type ToolInfo = Pick<AnyTool, "name" | "description" | "parameters">;
+export type ToolInfo = Pick<AnyTool, "name" | "description" | "parameters" | "promptGuidelines">;
 
 /** As a custom tool, but `execute` takes its arguments in another order. */
 // biome-ignore lint/suspicious/noExplicitAny: what a schema of another library describes is known only there
@@ -110,6 +113,7 @@ export interface ExtensionHost
     Pick<
       ExtensionAPI,
       | "appendEntry"
+      | "getCommands"
       | "getActiveTools"
       | "setActiveTools"
       | "getSessionName"

@@ -1,5 +1,6 @@
 // The session as extensions see it: views for tools, and what extensions may do besides.
 
+import { messageOf } from "../../base/errors.js";
 import { isSettingKey } from "../../config/settings/schema.js";
 import type { Settings } from "../../config/settings/settings.js";
 import type { ToolHost } from "../../extensions/api/custom-tool-context.js";
@@ -37,10 +38,24 @@ export function createToolHost({ session, models, settings }: ExtensionHostDeps)
       getAll: () => models.all?.() ?? models.available(),
       getAvailable: () => models.available(),
       getApiKey: (model) => models.apiKeyFor(model as ProviderModel),
-      getApiKeyAndHeaders: async (model) => ({
-        apiKey: await models.apiKeyFor(model as ProviderModel),
-        headers: await models.headersFor(model as ProviderModel),
-      }),
+      getApiKeyAndHeaders: async (model) => {
+        try {
+          const [apiKey, headers] = await Promise.all([
+            models.apiKeyFor(model as ProviderModel),
+            models.headersFor(model as ProviderModel),
+          ]);
+          return { ok: true, apiKey, headers };
+        } catch (error) {
+          return { ok: false, error: messageOf(error) };
+        }
+      },
+      getApiKeyForProvider: async (provider) => {
+        const model = (models.all?.() ?? models.available()).find((one) => one.provider === provider);
+        return model && models.apiKeyFor(model);
+      },
+      hasConfiguredAuth: (model) => models.hasCredential(model as ProviderModel),
+      isUsingOAuth: () => false,
+      refresh: async () => models.reloadKeys?.(),
     },
     get model() {
       return session.model;
@@ -99,6 +114,7 @@ export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
     sendMessage,
     sendUserMessage,
     appendEntry: (customType, data) => void session.sessionManager.append({ type: "custom", customType, data }),
+    getCommands: () => session.getCommands(),
     getActiveTools: () => session.getActiveToolNames(),
     getAllTools: () => session.allTools,
     setActiveTools: (names) => session.setActiveToolsByName(names),

@@ -20,7 +20,7 @@ const all = (names: string, kind: string) => Object.fromEntries(names.split(" ")
 const apiMembers = {
   ...all("on registerTool registerCommand registerFlag getFlag registerShortcut registerMessageRenderer", "function"),
   ...all("sendMessage sendUserMessage appendEntry exec getActiveTools getAllTools setActiveTools", "function"),
-  ...all("getSessionName setSessionName setLabel setModel getThinkingLevel setThinkingLevel", "function"),
+  ...all("getCommands getSessionName setSessionName setLabel setModel getThinkingLevel setThinkingLevel", "function"),
   ...all("events logger typebox zod pi", "object"),
 };
 
@@ -30,6 +30,9 @@ const contextMembers = {
   ...all("ui sessionManager modelRegistry model signal", "object"),
   ...{ hasUI: "boolean", cwd: "string", mode: "string" },
 };
+
+const registryMembers =
+  "find getAll getAvailable getApiKey getApiKeyAndHeaders getApiKeyForProvider hasConfiguredAuth isUsingOAuth refresh";
 
 const commandMembers = all("waitForIdle newSession switchSession branch fork navigateTree reload", "function");
 
@@ -65,9 +68,7 @@ it("has every member", async () => {
   expect(seen).toEqual(contextMembers);
   const expected = { ...contextMembers, signal: "undefined", ...commandMembers }; // no run, so no signal
   expect(kindsOf(command ?? {}, Object.keys(expected))).toEqual(expected);
-  expect(
-    kindsOf(ctx?.modelRegistry ?? {}, "find getAll getAvailable getApiKey getApiKeyAndHeaders".split(" ")),
-  ).toEqual(all("find getAll getAvailable getApiKey getApiKeyAndHeaders", "function"));
+  expect(kindsOf(ctx?.modelRegistry ?? {}, registryMembers.split(" "))).toEqual(all(registryMembers, "function"));
   const views =
     "getCwd getSessionDir getSessionId getSessionFile getSessionName getEntries getBranch getEntry getLeafId getLeafEntry getLabel getHeader getTree getArtifactsDir saveArtifact getUsageStatistics";
   expect(kindsOf(ctx?.sessionManager ?? {}, views.split(" "))).toEqual(all(views, "function"));

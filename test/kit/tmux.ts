@@ -68,8 +68,7 @@ export class TmuxTerminal {
 
   /** A line for the shell. */
   type(line: string): void {
-    this.#tmux("send-keys", "-t", "test", "-l", line);
-    this.#tmux("send-keys", "-t", "test", "Enter");
+    this.#tmux("send-keys", "-t", "test", "-l", "--", line, ";", "send-keys", "-t", "test", "Enter");
   }
 
   /** Starts galley in the shell. */

@@ -36,6 +36,15 @@ test("what exists of the list is hidden, links by what they lead to", () => {
   ]);
 });
 
+const isRoot = process.getuid?.() === 0;
+test.skipIf(isRoot)(`what another user has shut needs no cover${isRoot ? " (skipped: root may enter it)" : ""}`, () => {
+  const base = temporaryDirectory();
+  mkdirSync(join(base, "own"), { mode: 0 });
+  const hidden = (hide: string) => findHidden(rulesIn(base, { hide: [hide] }), nothing);
+  expect(hidden("/proc/1/root/x")).toEqual([]);
+  expect(() => hidden(join(base, "own/x"))).toThrow("EACCES"); // a command could open it
+});
+
 test("bash.show takes from the list", () => {
   const base = temporaryDirectory();
   for (const name of ["home/.ssh", "home/.aws"]) mkdirSync(join(base, name), { recursive: true });

@@ -2,9 +2,10 @@
 // the user's session have their sockets, and the agent directory. The rest of the home is readable, because toolchains
 // are there.
 
-import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, type Stats, statSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
+import { systemCode } from "../../base/errors.js";
 import { canonical } from "../../files/paths/find-roots.js";
 import { isWithin } from "../../files/paths/resolve-path.js";
 import type { Environment } from "../child-environment.js";
@@ -82,12 +83,25 @@ export function nameServerFile(): string[] {
 
 function coverFor(path: string): Cover | undefined {
   // Most of the list does not exist, and an error costs more than the call.
-  const entry = lstatSync(path, { throwIfNoEntry: false });
+  const entry = entryAt(path);
   if (entry === undefined) return undefined;
   if (!entry.isSymbolicLink()) return { path: canonical(path), type: entry.isDirectory() ? "directory" : "file" };
   const target = canonical(path);
   const type = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? "directory" : "file";
   return existsSync(target) ? { path: target, type } : undefined;
+}
+
+/** Undefined also where another user has shut the way, as to the home of root in a user namespace. */
+function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (systemCode(error) !== "EACCES") throw error;
+    const directory = entryAt(dirname(path));
+    // What is the user's own a command could open.
+    if (directory !== undefined && directory.uid === process.getuid?.()) throw error;
+    return undefined;
+  }
 }
 
 /** A user in a container may be a number alone. */

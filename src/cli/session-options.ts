@@ -90,7 +90,7 @@ export function accessOf({ options }: Pick<CommandLine, "options">): Pick<Create
 
 const displayHooks: CreateAgentSessionOptions["hooks"] = {
   async afterToolCall(_call, result, { tool }) {
-    return (await import("../sdk/display-diffs.js")).withDisplayDiff(tool.name, result);
+    return (await import("../sdk/review/display-diffs.js")).withDisplayDiff(tool.name, result);
   },
 };
 

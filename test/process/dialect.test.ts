@@ -231,7 +231,7 @@ describe("galley link", () => {
     expect(await galley(["unlink", "pi", "--dir", dir])).toMatchObject({ code: 0, stdout: `There is no ${path}.\n` });
   });
 
-  it("never touches another program", async () => {
+  it("never touches another program (H-3)", async () => {
     const dir = join(home, "taken");
     mkdirSync(dir);
     const path = join(dir, "pi");

@@ -130,7 +130,7 @@ describe("an unknown option that may restrict", () => {
     "--sandbox=strict",
     "--permission-mode",
     "--approvals",
-  ])("%s ends the program with 2 in every mode", async (flag) => {
+  ])("%s ends the program with 2 in every mode (H-1)", async (flag) => {
     const [name = ""] = flag.split("=");
     for (const mode of [["--mode", "rpc"], ["--mode=rpc-ui"], ["-p", "help"], ["--mode", "json", "help"], []]) {
       const { code, stdout, stderr } = await run(process.execPath, [galleyBin, ...mode, flag], { env, cwd });

@@ -1,7 +1,7 @@
 // The diffs of results as hosts of pi draw them: each line behind its sign and its number. The unified text stays beside.
 
-import { isObject } from "../base/json.js";
-import type { ToolResult } from "../protocol/events.js";
+import { isObject } from "../../base/json.js";
+import type { ToolResult } from "../../protocol/events.js";
 
 const tools: ReadonlySet<string> = new Set(["edit", "write", "ast_edit"]);
 

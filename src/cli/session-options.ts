@@ -7,6 +7,7 @@ import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
 import { parseAssignment } from "../config/settings/assignment.js";
 import type { ThinkingLevel } from "../protocol/model.js";
+import { dialectOf } from "../rpc/dialect.js";
 import type { CreateAgentSessionOptions } from "../sdk/index.js";
 import type { CommandLine } from "./arguments.js";
 import { guardFromExtensions } from "./guard-stdout.js";
@@ -49,6 +50,7 @@ export function sessionOptions(line: CommandLine, settings: OptionSettings): Cre
     assignments: [...(line.options.get("set") ?? []), ...saidByOptions(line)].map(parseAssignment),
     askTiers: askedTiers(line),
     allowsTool: toolFilter(line),
+    hooks: dialectOf(process.argv[1], process.env).showsDiffs ? displayHooks : undefined,
     ...accessOf(line),
     ...budgetOf(line),
     ...(line.options.has("allow-exec") ? { allowExec: true } : {}),
@@ -85,6 +87,12 @@ export function accessOf({ options }: Pick<CommandLine, "options">): Pick<Create
   if (first && other) throw new GalleyError("usage", `${first.option} and ${other.option} exclude each other.`);
   return first ? { access: first.mode } : {};
 }
+
+const displayHooks: CreateAgentSessionOptions["hooks"] = {
+  async afterToolCall(_call, result, { tool }) {
+    return (await import("../sdk/review/display-diffs.js")).withDisplayDiff(tool.name, result);
+  },
+};
 
 /** What other options say in the words of the settings. */
 function saidByOptions({ options }: CommandLine): string[] {

@@ -84,7 +84,8 @@ async function renderResult(result: ToolResultMessage | undefined, renderer: Ren
 }
 
 function renderDetails(result: ToolResultMessage | undefined, renderer: Renderer): string {
-  const diff = isObject(result?.details) ? result.details.diff : undefined;
+  const details = isObject(result?.details) ? result.details : {};
+  const diff = details.patch ?? details.diff; // that of pi is one for display
   return typeof diff === "string" && diff.trim() !== "" ? renderDiff(diff, renderer.text) : "";
 }
 

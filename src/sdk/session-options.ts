@@ -43,7 +43,7 @@ export interface CreateAgentSessionOptions extends ModelOptions, ExtensionOption
   /** Always active. The name of a built-in tool is refused, unless it is to be replaced. */
   customTools?: readonly GivenTool[];
   overrideBuiltins?: boolean;
-  hooks?: ToolHooks;
+  hooks?: ToolHooks | undefined;
   /** Do not wait for custom tools and extensions: `session.whenReady()` does, and a prompt. */
   deferModules?: boolean;
   /**

@@ -168,6 +168,19 @@ describe.each(["pi", "omp"])("started as %s", (name) => {
     for (const end of told("agent_end")) expect(end).toHaveProperty("willRetry", false);
   });
 
+  it("shows diffs as hosts draw them, with the unified text beside", async () => {
+    writeFileSync(join(cwd, "d.txt"), "one\ntwo\nthree\n");
+    const edits = [{ path: "d.txt", old_text: "two", new_text: "2" }];
+    await serve([openAi.toolCalls([{ id: "c", name: "edit", arguments: { edits } }]), openAi.text("Done.")]);
+    const { frames } = await rpc(name, [{ id: "a", type: "prompt", message: "go" }], settled(1));
+    const details = {
+      diff: " 1 one\n-2 two\n+2 2\n 3 three",
+      patch: "--- a/d.txt\n+++ b/d.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n",
+    };
+    const [end] = frames.filter(({ type }) => type === "tool_execution_end");
+    expect(end).toMatchObject({ result: { details } });
+  });
+
   it("-p takes each word as a prompt", async () => {
     await serve([openAi.text("One."), openAi.text("Two.")]);
     expect(await started(name, ["-p", "--quiet", "first", "second"])).toMatchObject({ code: 0 });
@@ -218,7 +231,7 @@ describe("galley link", () => {
     expect(await galley(["unlink", "pi", "--dir", dir])).toMatchObject({ code: 0, stdout: `There is no ${path}.\n` });
   });
 
-  it("never touches another program", async () => {
+  it("never touches another program (H-3)", async () => {
     const dir = join(home, "taken");
     mkdirSync(dir);
     const path = join(dir, "pi");

@@ -142,7 +142,7 @@ describe("a session that the process before has open", () => {
     expect(users(sessionFile)).toBe(2);
   });
 
-  it("belongs to the process that writes first, and the other is told before its answer", async () => {
+  it("belongs to the process that writes first, and the other is told before its answer (H-2)", async () => {
     const made = await start(["--session-id", "two-readers"]);
     await made.promptAndWait("help");
     const { sessionFile } = await stateOf(made);

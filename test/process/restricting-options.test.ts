@@ -116,6 +116,36 @@ describe("the choice of tools", () => {
   });
 });
 
+describe("the trust in a project", () => {
+  const { home, env, remove } = emptyHome();
+  afterAll(remove);
+  const cwd = join(home, "project");
+  mkdirSync(join(cwd, ".galley/tools"), { recursive: true });
+  mkdirSync(join(cwd, ".git"));
+  writeFileSync(join(cwd, ".galley/tools/deploy.js"), tool("deploy"));
+  const names = async (args: string[]) => {
+    const input = '{"id":1,"type":"get_state"}\n';
+    const program = [galleyBin, "--mode", "rpc", ...args];
+    const { stdout, stderr } = await run(process.execPath, program, { env, cwd, input });
+    const frames = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const state = frames.find(({ id }) => id === 1) as { data: { dumpTools: { name: string }[] } };
+    const asked = frames.some(({ type }) => type === "extension_ui_request");
+    return { has: state.data.dumpTools.some(({ name }) => name === "deploy"), asked, stderr };
+  };
+
+  it("-a is a yes for this run, -na a no without a question, whatever was decided before", async () => {
+    expect(await names(["-a"])).toMatchObject({ has: true, asked: false });
+    expect(await names(["-na"])).toMatchObject({ has: false, asked: false });
+    expect((await run(process.execPath, [galleyBin, "trust", "--yes"], { env, cwd })).code).toBe(0);
+    expect(await names([])).toMatchObject({ has: true });
+    expect(await names(["--no-approve"])).toMatchObject({ has: false, asked: false });
+    expect((await names(["-a", "-na"]).catch(() => ({ has: undefined }))).has).toBeUndefined();
+  });
+});
+
 describe("an unknown option that may restrict", () => {
   const { home, env, remove } = emptyHome();
   const cwd = join(home, "project");
@@ -130,7 +160,7 @@ describe("an unknown option that may restrict", () => {
     "--sandbox=strict",
     "--permission-mode",
     "--approvals",
-  ])("%s ends the program with 2 in every mode", async (flag) => {
+  ])("%s ends the program with 2 in every mode (H-1)", async (flag) => {
     const [name = ""] = flag.split("=");
     for (const mode of [["--mode", "rpc"], ["--mode=rpc-ui"], ["-p", "help"], ["--mode", "json", "help"], []]) {
       const { code, stdout, stderr } = await run(process.execPath, [galleyBin, ...mode, flag], { env, cwd });

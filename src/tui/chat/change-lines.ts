@@ -25,7 +25,8 @@ export interface ChangedFile {
 export function changedFiles({ result, args, state }: ToolItem): ChangedFile[] | undefined {
   const details = detailsOf(result);
   if (state !== "done") return undefined;
-  if (typeof details.diff === "string" && details.diff !== "") return filesOf(details.diff);
+  const { diff, patch = diff } = details; // in the place of pi the diff is one for display
+  if (typeof patch === "string" && patch !== "") return filesOf(patch);
   const { path, content } = (args ?? {}) as { path?: unknown; content?: unknown };
   if (details.created !== true || typeof path !== "string" || typeof content !== "string") return undefined;
   return [

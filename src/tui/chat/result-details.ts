@@ -3,6 +3,7 @@
 
 export interface ResultDetails {
   readonly diff?: unknown;
+  readonly patch?: unknown;
   readonly created?: unknown;
   readonly pendingId?: unknown;
   readonly totalReplacements?: unknown;

@@ -6,6 +6,8 @@ import type { SlashCommand } from "../protocol/data.js";
 import type { BranchSummaryEntry } from "../protocol/entries.js";
 import type { ExtensionError, RpcResponse } from "../protocol/frames.js";
 import type { AgentMessage } from "../protocol/messages.js";
+import type { ThinkingLevel } from "../protocol/model.js";
+import type { ProviderModel } from "../provider/provider.js";
 import type { CompactionExtensions, TreePreparation, TreeVerdict } from "./compaction/compaction-extensions.js";
 import type { CustomMessageInput } from "./session-messages.js";
 
@@ -43,6 +45,15 @@ export type RecordChange =
       readonly oldLeafId: string | null;
       readonly summaryEntry?: BranchSummaryEntry;
     };
+
+export type ModelSelection =
+  | {
+      readonly type: "model_select";
+      readonly model: ProviderModel;
+      readonly previousModel: ProviderModel | undefined;
+      readonly source: "set" | "cycle" | "restore";
+    }
+  | { readonly type: "thinking_level_select"; readonly level: ThinkingLevel; readonly previousLevel: ThinkingLevel };
 
 /** What was loaded, in numbers, for a user. */
 export interface ExtensionSummary {
@@ -100,6 +111,8 @@ export interface SessionExtensions {
   beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict>;
   /** Undefined while no extension takes part in summaries. */
   readonly compaction: CompactionExtensions | undefined;
+  /** Does not wait for them. */
+  selected(selected: ModelSelection): void;
   /** Another record, or another entry of it, is current now. */
   changed(change: RecordChange): Promise<void>;
   commands(): SlashCommand[];

@@ -197,6 +197,7 @@ function createModels(deps: AgentSessionDeps, current: CurrentRecord): ModelCont
     record: () => current.record,
     sessionId: () => current.record.sessionId,
     problemWith: (model) => deps.budget.problemWith(model),
+    onSelected: (selected) => deps.extensions?.selected(selected),
   });
 }
 

@@ -36,6 +36,8 @@ const examples = page.split(/^## /m).flatMap((section) =>
 const hooks: Record<HookName, true> = {
   session_start: true,
   session_shutdown: true,
+  model_select: true,
+  thinking_level_select: true,
   session_before_switch: true,
   session_switch: true,
   session_before_branch: true,

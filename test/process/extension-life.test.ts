@@ -48,7 +48,7 @@ export default (pi) => {
 
 const hostWith = (source: string) =>
   new RpcHost({
-    models: modelsAt(server.url),
+    models: modelsAt(server.url, undefined, "      - id: other\n"),
     files: { "life.ts": source },
     args: ["-e", "life.ts"],
   });
@@ -119,5 +119,28 @@ describe("an extension", () => {
       await host.dispose();
     }
     expect(heard()).toEqual(expect.arrayContaining(["1 shutdown new", "2 start new file", "in true true"]));
+  }, 60_000);
+
+  it("hears which model and level were chosen, and a bad command of its own is one warning", async () => {
+    server = await startScriptedServer([]);
+    const host = hostWith(
+      listener(`pi.registerCommand("two words", { handler() {} });
+      pi.on("model_select", ({ model, previousModel, source }) => say(previousModel?.id + " to " + model.id + " by " + source));
+      pi.on("thinking_level_select", ({ level, previousLevel }) => say(previousLevel + " to " + level));`),
+    );
+    try {
+      host.send({ id: "m", type: "get_available_models" });
+      const { models } = (await host.waitForResponse("m")).data as { models: { provider: string; id: string }[] };
+      const [one, two] = models;
+      host.send({ id: "s", type: "get_state" });
+      const { model } = (await host.waitForResponse("s")).data as { model: { id: string } };
+      const other = model.id === one?.id ? two : one;
+      host.send({ id: "x", type: "set_model", provider: other?.provider, modelId: other?.id });
+      expect(await host.waitForResponse("x")).toMatchObject({ success: true });
+      await expect.poll(heard, { timeout: 20_000 }).toContain(`${model.id} to ${other?.id} by set`);
+      expect(host.stderr).toMatch(/life\.ts: Command name "two words" is invalid: use one word/);
+    } finally {
+      await host.dispose();
+    }
   }, 60_000);
 });

@@ -318,12 +318,6 @@ describe("flags, shortcuts, renderers", () => {
 
   it.each<[string, (pi: ExtensionAPI) => unknown, string]>([
     ["a handler", (pi) => pi.on("turn_start", 7 as never), 'The handler of "turn_start" is not a function'],
-    [
-      "a command's name",
-      (pi) => pi.registerCommand("a b", { handler() {} }),
-      'Command name "a b" is invalid: use one word',
-    ],
-    ["a command", (pi) => pi.registerCommand("a", {} as never), 'Command "a" has no handler'],
     ["a flag", (pi) => pi.registerFlag("a", { type: "number" as never }), 'Flag "a" needs a name and a type'],
     [
       "a default",
@@ -357,8 +351,8 @@ describe("what is probably a mistake is a warning", () => {
     ],
     [
       "an event of another program",
-      (pi) => pi.on("model_select", () => {}),
-      ['ext1: there is no event "model_select", so its handler is never called'],
+      (pi) => pi.on("resources_discover", () => {}),
+      ['ext1: there is no event "resources_discover", so its handler is never called'],
     ],
     ["other names of events are known", (pi) => pi.on("session_before_fork", () => {}), []],
     [

@@ -12,7 +12,7 @@ import { unknownMembers } from "../load/tool-members.js";
 import type { CustomToolAPI } from "./custom-tool.js";
 import type { EventBus } from "./event-bus.js";
 import type { ExtensionAPI, ExtensionHost } from "./extension.js";
-import { checkCommand } from "./extension-commands.js";
+import { problemOfCommand } from "./extension-commands.js";
 import type { AnyHandler, ExtensionRegistrations } from "./extension-registrations.js";
 import { sourceInfoOf } from "./source-info.js";
 
@@ -93,7 +93,8 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
       runAsHost(() => boundHost()?.toolsChanged());
     },
     registerCommand(name, definition) {
-      checkCommand(name, definition);
+      const problem = problemOfCommand(name, definition);
+      if (problem !== undefined) return log.warn(`${path}: ${problem}`);
       if (builtInCommands.includes(name))
         return log.warn(`Extension command '${name}' from ${path} conflicts with built-in commands. Skipping.`);
       warnOfSecond("command", extension.commands, name);

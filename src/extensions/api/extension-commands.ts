@@ -1,6 +1,6 @@
 // The `/name` commands of extensions: what a prompt may begin with instead of words for the model.
 
-import { GalleyError } from "../../base/errors.js";
+import { GalleyError, messageOf } from "../../base/errors.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { ExtensionCommandContext } from "./extension-context.js";
 
@@ -18,11 +18,15 @@ export interface RegisteredCommand {
   readonly sourceInfo: SlashCommand["sourceInfo"];
 }
 
-/** Throws `invalid_argument` for a command that could not be typed or called. */
-export function checkCommand(name: unknown, definition: unknown): asserts definition is CommandDefinition {
-  checkName(name);
-  if (typeof (definition as CommandDefinition | undefined)?.handler !== "function")
-    throw new GalleyError("invalid_argument", `Command "${name}" has no handler`);
+/** Why a command could not be typed or called. */
+export function problemOfCommand(name: unknown, definition: unknown): string | undefined {
+  try {
+    checkName(name);
+  } catch (error) {
+    return messageOf(error);
+  }
+  const hasHandler = typeof (definition as CommandDefinition | undefined)?.handler === "function";
+  return hasHandler ? undefined : `Command "${name}" has no handler`;
 }
 
 /** Throws `invalid_argument` for a name that could not be typed. */

@@ -22,6 +22,8 @@ const known: Readonly<Record<HookName | AgentSessionEvent["type"], true>> = {
   context: true,
   tool_call: true,
   tool_result: true,
+  model_select: true,
+  thinking_level_select: true,
   user_bash: true,
   project_trust: true,
   agent_start: true,

@@ -5,6 +5,7 @@ import type { ImageContent, InputContent } from "../../protocol/content.js";
 import type { BranchSummaryEntry, CompactionEntry } from "../../protocol/entries.js";
 import type { AgentSessionEvent, CompactionResult } from "../../protocol/events.js";
 import type { AgentMessage } from "../../protocol/messages.js";
+import type { ThinkingLevel } from "../../protocol/model.js";
 import type {
   CompactionPlan,
   CompactionPreparation,
@@ -28,6 +29,11 @@ export interface SystemPromptOptions {
   readonly selectedTools: readonly string[];
   readonly contextFiles: readonly { readonly path: string; readonly content: string }[];
   readonly skills: readonly { readonly name: string; readonly description: string; readonly filePath: string }[];
+}
+
+interface ModelName {
+  readonly id: string;
+  readonly provider: string;
 }
 
 type SwitchReason = "new" | "resume" | "fork";
@@ -74,6 +80,12 @@ export interface HookEvents {
     readonly details: unknown;
     readonly isError: boolean;
   };
+  model_select: {
+    readonly model: ModelName;
+    readonly previousModel: ModelName | undefined;
+    readonly source: "set" | "cycle" | "restore";
+  };
+  thinking_level_select: { readonly level: ThinkingLevel; readonly previousLevel: ThinkingLevel };
   user_bash: { readonly command: string; readonly excludeFromContext: boolean; readonly cwd: string };
   project_trust: { readonly cwd: string };
 }

@@ -26,6 +26,7 @@ import type {
   ExtensionSummary,
   InterceptedPrompt,
   InterceptOptions,
+  ModelSelection,
   RecordChange,
   RequestedChange,
   SessionExtensions,
@@ -177,6 +178,10 @@ export class ExtensionManager implements SessionExtensions {
 
   async prevents(requested: RequestedChange, signal: AbortSignal): Promise<boolean> {
     return this.#live ? preventsChange(this.#live, requested, signal) : false;
+  }
+
+  selected(selected: ModelSelection): void {
+    void this.#live?.runner?.emit(selected); // never rejects
   }
 
   async leaving(change: RequestedChange): Promise<void> {

@@ -13,6 +13,7 @@ import {
 import type { SessionRecord } from "../../record/record.js";
 import type { AgentSessionDeps } from "../agent-session-deps.js";
 import type { Summarizer } from "../compaction/summarize.js";
+import type { ModelSelection } from "../session-extensions.js";
 import type { ModelChoice } from "./model-source.js";
 import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
 
@@ -22,6 +23,8 @@ export interface ModelControlDeps
   sessionId(): string;
   /** Why a model cannot be used although it is available. */
   problemWith(model: ProviderModel): GalleyError | undefined;
+  /** Another model or level was chosen. */
+  onSelected?(selected: ModelSelection): void;
 }
 
 export interface CycledModel extends ModelChoice {
@@ -105,7 +108,7 @@ export class ModelControl {
       throw new GalleyError("no_credential", `No API key for ${provider}/${modelId}`);
     const problem = this.#deps.problemWith(model);
     if (problem) throw problem;
-    this.#use(model);
+    this.#telling("set", () => this.#use(model));
     return model;
   }
 
@@ -143,14 +146,14 @@ export class ModelControl {
     const next = candidates[(Math.max(this.#indexIn(candidates), 0) + 1) % candidates.length];
     if (candidates.length < 2 || !next) return null;
     if (next.thinkingLevel !== undefined) this.#requestedLevel = next.thinkingLevel;
-    this.#use(next.model);
+    this.#telling("cycle", () => this.#use(next.model));
     return { model: next.model, thinkingLevel: this.#level, isScoped };
   }
 
   /** A request: stored as the nearest level the model has. `undefined` takes an explicit one back. */
   setThinkingLevel(level: ThinkingLevel | undefined): void {
     this.#requestedLevel = level;
-    this.#store(this.#model ? clampLevel(this.#model, level) : level);
+    this.#telling("set", () => this.#store(this.#model ? clampLevel(this.#model, level) : level));
   }
 
   cycleThinkingLevel(): ThinkingLevel | null {
@@ -204,6 +207,10 @@ export class ModelControl {
    * says so. `named`: a level that was requested now.
    */
   restore(named?: ThinkingLevel): string | undefined {
+    return this.#telling("restore", () => this.#restore(named));
+  }
+
+  #restore(named: ThinkingLevel | undefined): string | undefined {
     const { models, thinkingLevel } = this.#deps.record().context;
     const saved = models.get("default");
     const found = saved === undefined ? undefined : this.#find(saved);
@@ -267,6 +274,21 @@ export class ModelControl {
     return candidates
       .filter((model) => !this.#deps.problemWith(model))
       .map((model) => ({ model, options: () => this.streamOptions(model, this.levelFor(model)) }));
+  }
+
+  #telling<Result>(source: "set" | "cycle" | "restore", work: () => Result): Result {
+    const [previousModel, previousLevel] = [this.#model, this.#level];
+    const result = work();
+    const { onSelected } = this.#deps;
+    if (this.#model && this.#model !== previousModel)
+      onSelected?.({ type: "model_select", model: this.#model, previousModel, source });
+    if (this.#level !== previousLevel)
+      onSelected?.({
+        type: "thinking_level_select",
+        level: this.#level ?? "off",
+        previousLevel: previousLevel ?? "off",
+      });
+    return result;
   }
 
   #choose(model: ProviderModel): void {

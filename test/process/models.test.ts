@@ -68,7 +68,7 @@ describe("galley models", () => {
       "MODEL         CONTEXT  OUTPUT  IN $/M  OUT $/M  INPUT       THINKING",
       "acme/fable *      32k     16k   0.075     1.00  text        -",
     ]);
-    expect(lines[2]).toMatch(/^acme\/deep {8}128k {5}16k .* text image {2}low-high$/);
+    expect(lines[2]).toMatch(/^acme\/deep {8}128k {5}16k .* text image {2}minimal-high$/);
     expect(lines[3]).toBe("acme/open        128k     16k    free     free  text        -");
     expect(lines.slice(4)).toEqual(["* used now. 16 more providers: galley models --all.", ""]);
   });

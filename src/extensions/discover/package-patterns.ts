@@ -9,7 +9,7 @@ export function isOverride(entry: string): boolean {
 }
 
 export function isGlob(entry: string): boolean {
-  return /[*?{]/.test(entry);
+  return /[*?]/.test(entry);
 }
 
 /** Each file once. */

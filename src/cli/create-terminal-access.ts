@@ -2,10 +2,11 @@
 
 import { spawn } from "node:child_process";
 import { closeSync, constants, openSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { messageOf } from "../base/errors.js";
 import { homedir } from "../base/home.js";
 import type { Log } from "../base/log.js";
+import type { NamedPackages } from "../config/packages.js";
 import { parseAssignment } from "../config/settings/assignment.js";
 import { userSettingsFile } from "../config/settings/load-settings.js";
 import { saveSetting } from "../config/settings/save-setting.js";
@@ -22,6 +23,8 @@ export interface AccessOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly settings: Settings;
   readonly log: Log;
+  /** Packages that are named for this run: their themes can be chosen too. */
+  readonly packages?: NamedPackages;
 }
 
 const maxThemeBytes = 256 * 1024;
@@ -32,6 +35,7 @@ export function createTerminalAccess({
   env,
   settings,
   log,
+  packages = {},
 }: AccessOptions): Omit<TerminalAccess, keyof InputAccess> {
   let screen: GivingScreen = { release() {}, take() {} };
   /** Whatever the other program does, the terminal is taken back. */
@@ -60,7 +64,14 @@ export function createTerminalAccess({
       return withTerminal(() => openInEditor(join(cwd, path), env));
     },
     clipboardImage,
-    themeFiles: async () => themeFiles(join(agentDir, "themes"), log),
+    async themeFiles() {
+      const { packageThemes } = await import("../config/package-themes.js");
+      const own = themesIn(join(agentDir, "themes"));
+      return themeFiles(
+        [...own, ...packageThemes({ cwd, agentDir, home: homedir(), env, settings }, packages, log)],
+        log,
+      );
+    },
     async saveSetting(key, value) {
       const file = userSettingsFile(agentDir);
       await saveSetting(file, parseAssignment(`${key}=${value}`));
@@ -106,23 +117,27 @@ function runGalley(
   }).finally(() => closeSync(terminal));
 }
 
-/** What cannot be read is left out and told. */
-function themeFiles(directory: string, log: Log): { name: string; text: string }[] {
-  let names: string[] = [];
+function themesIn(directory: string): string[] {
   try {
-    names = readdirSync(directory).filter((name) => name.endsWith(".json"));
+    const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
+    return names.sort().map((name) => join(directory, name));
   } catch {
     return []; // there is none
   }
-  return names.sort().flatMap((name) => {
-    const path = join(directory, name);
+}
+
+/** The first of a name. What cannot be read is left out and told. */
+function themeFiles(paths: readonly string[], log: Log): { name: string; text: string }[] {
+  const files = new Map<string, string>();
+  for (const path of paths) {
+    const name = basename(path, ".json");
     try {
       const status = statSync(path);
-      if (!status.isFile() || status.size > maxThemeBytes) return [];
-      return [{ name: name.slice(0, -".json".length), text: readFileSync(path, "utf8") }];
+      if (!files.has(name) && status.isFile() && status.size <= maxThemeBytes)
+        files.set(name, readFileSync(path, "utf8"));
     } catch (error) {
       log.warn(`${path} cannot be read: ${messageOf(error)}`);
-      return [];
     }
-  });
+  }
+  return [...files].map(([name, text]) => ({ name, text }));
 }

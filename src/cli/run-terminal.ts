@@ -89,7 +89,7 @@ async function converse(line: CommandLine, start: Start) {
     output: output as NodeJS.WriteStream, // a terminal, as was asked before
     access: {
       ...inputAccess(line, { cwd, agentDir, mask: session.secrets.mask }),
-      ...createTerminalAccess({ cwd, agentDir, env: process.env, settings, log }),
+      ...createTerminalAccess({ cwd, agentDir, env: process.env, settings, log, packages: options }),
     },
     env: process.env,
     log,

@@ -11,3 +11,8 @@ export function agentDirectory(env: Environment, home: string = homedir()): stri
   if (named) return resolve(withHome(named, home));
   return join(home, env.GALLEY_CONFIG_DIR || env.PI_CONFIG_DIR || ".galley", "agent");
 }
+
+/** Is galley there in the place of pi? */
+export function isPiDirectory(agentDir: string): boolean {
+  return /[\\/]\.pi[\\/]agent$/.test(agentDir);
+}

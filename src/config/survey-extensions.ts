@@ -10,6 +10,7 @@ import type { Project } from "../files/paths/find-roots.js";
 import { resourceDirectories, resourceFiles } from "./config-resources.js";
 import { type ConfigRoot, configRootDirectory, findConfigRoots } from "./config-roots.js";
 import type { LoadEnvironmentOptions } from "./environment.js";
+import { installedPackages } from "./installed-packages.js";
 import { modulesNamedByProject } from "./project-named.js";
 import { projectTexts } from "./prompts/text-sources.js";
 import type { Settings } from "./settings/settings.js";
@@ -37,11 +38,12 @@ export function configRootsAt(location: ConfigLocation, project?: Project): read
 }
 
 /** False is certain; true only means that a search is worthwhile. */
-export function mayHaveExtensions({ home, settings }: ConfigLocation, roots: readonly ConfigRoot[]): boolean {
+export function mayHaveExtensions({ home, settings, agentDir }: ConfigLocation, roots: readonly ConfigRoot[]): boolean {
   const kinds = ["tools", "extensions", "hooks"] as const;
   return (
     roots.some(({ source }) => source === "plugin") ||
     modulesNamedByProject(settings).length > 0 ||
+    installedPackages(agentDir).length > 0 ||
     kinds.some((kind) => resourceDirectories(roots, kind).length > 0) ||
     resourceFiles(roots, "commandModules").length > 0 || // the folder may hold nothing but texts
     lookAt(join(home, ".claude", "plugins", "installed_plugins.json")).kind !== "missing"
@@ -72,10 +74,11 @@ export async function surveyExtensions(
     home,
     roots,
     pluginDirectories,
+    installed: installedPackages(location.agentDir),
     isHostModule,
     explicit: [...explicit, ...modulesNamedByProject(settings)],
     settings: settings.projectPolicy,
-    texts: projectTexts(roots, settings),
+    texts: projectTexts(roots, location),
   });
   const decision = decideTrust({
     project: survey.project,

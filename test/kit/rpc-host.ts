@@ -4,7 +4,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { emptyHome, galleyBin, projectRoot } from "./run-galley.js";
 import { StrictReader } from "./strict-frames.mjs";
 
@@ -54,7 +54,10 @@ export class RpcHost {
     const agentDir = join(home, "agent");
     const cwd = join(home, "project");
     for (const directory of [agentDir, cwd]) mkdirSync(directory);
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(cwd, name)), { recursive: true });
+      writeFileSync(join(cwd, name), text);
+    }
     if (models !== undefined) writeFileSync(join(agentDir, "models.yml"), models);
     this.child = spawn(process.execPath, [galleyBin, "--mode", "rpc", ...args], {
       cwd,

@@ -2,13 +2,13 @@
 
 import type { Log } from "../../base/log.js";
 import { lookAt } from "../../files/module-files.js";
+import { namedPath } from "../../files/paths/named-path.js";
 import { printable } from "../../files/paths/resolve-path.js";
 import type { ConfigRoot } from "../config-roots.js";
-import type { Settings } from "../settings/settings.js";
+import { findPackages, type NamedPackages, type PackageLocation, packageTexts } from "../packages.js";
 import type { Skill } from "./skill.js";
 import type { PromptTemplate } from "./template.js";
 import {
-  namedPath,
   projectSkillSources,
   skillSources,
   type TextKind,
@@ -33,10 +33,7 @@ export interface PromptTextOptions {
 
 export type TextSources = { readonly [K in TextKind]: readonly TextSource[] };
 
-export interface FindPromptTextsDeps {
-  readonly cwd: string;
-  readonly home: string;
-  readonly settings: Settings;
+export interface FindPromptTextsDeps extends PackageLocation {
   readonly log: Log;
   /** Rules come from elsewhere. */
   readonly withoutRules: boolean;
@@ -44,7 +41,7 @@ export interface FindPromptTextsDeps {
 
 export function findTextSources(
   deps: FindPromptTextsDeps,
-  options: PromptTextOptions,
+  options: PromptTextOptions & NamedPackages,
   roots: readonly ConfigRoot[],
 ): TextSources {
   const { settings } = deps;
@@ -54,6 +51,8 @@ export function findTextSources(
   };
   const isOpen = { commands: options.slashCommands === undefined, prompts: options.promptTemplates === undefined };
   const folders = templateFolders.filter((folder) => isOpen[folder]);
+  const packages = findPackages(deps, roots, options);
+  const packed = (kind: "skill" | "prompt") => packageTexts(kind, packages, deps.log);
   const found = (kind: TextKind) => (isOff[kind] ? [] : textSources(roots, kind, folders));
   const named = (paths: readonly string[] = []) => {
     const sources = paths.map((path) => namedPath(path, deps));
@@ -68,11 +67,16 @@ export function findTextSources(
         ...projectSkillSources(settings),
       ];
   return {
-    templates: [...found("templates"), ...named(options.additionalPromptTemplatePaths).flatMap(templateSources)],
+    templates: [
+      ...found("templates"),
+      ...named(options.additionalPromptTemplatePaths).flatMap(templateSources),
+      ...(isOpen.prompts ? packed("prompt") : []),
+    ],
     skills: [
       ...found("skills"),
       ...configured,
       ...named(options.additionalSkillPaths).flatMap((path) => skillSources(path)),
+      ...(isOff.skills ? [] : packed("skill")),
     ],
     rules: found("rules"),
     system: found("system"),

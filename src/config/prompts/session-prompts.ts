@@ -13,6 +13,7 @@ import type { SlashCommand } from "../../protocol/data.js";
 import type { PromptLibrary } from "../../session/prompt-library.js";
 import type { Rules } from "../../session/rules/load-rules.js";
 import type { ConfigRoot } from "../config-roots.js";
+import type { NamedPackages } from "../packages.js";
 import { type ConfigLocation, configRootsAt, surveyExtensions } from "../survey-extensions.js";
 import { findTextSources, type PromptTextOptions, type TextSources, usableSources } from "./find-prompt-texts.js";
 import { expandSkill, type Skill } from "./skill.js";
@@ -41,8 +42,10 @@ export interface ProjectTrust {
   customCommands(): readonly { readonly name: string }[];
 }
 
+type SessionTexts = PromptTextOptions & NamedPackages;
+
 /** Undefined where there is nothing to read and nothing was given. */
-export function findSessionPrompts(deps: SessionPromptsDeps, options: PromptTextOptions): SessionPrompts | undefined {
+export function findSessionPrompts(deps: SessionPromptsDeps, options: SessionTexts): SessionPrompts | undefined {
   const sources = findTextSources(deps, options, deps.roots);
   const given = [options.skills, options.promptTemplates, options.slashCommands];
   const isNeeded = textKinds.some((kind) => sources[kind].length > 0) || given.some((list) => list?.length);
@@ -53,7 +56,7 @@ const noRules: Rules = { stream: [], prompt: [] };
 
 export class SessionPrompts implements PromptLibrary {
   readonly #deps: SessionPromptsDeps;
-  readonly #options: PromptTextOptions;
+  readonly #options: SessionTexts;
   #sources: TextSources;
   #reading: Promise<void> | undefined;
   #isReady = false;
@@ -62,7 +65,7 @@ export class SessionPrompts implements PromptLibrary {
   #rules = noRules;
   #system: { replaced?: string; added?: string } = {};
 
-  constructor(deps: SessionPromptsDeps, options: PromptTextOptions, sources: TextSources) {
+  constructor(deps: SessionPromptsDeps, options: SessionTexts, sources: TextSources) {
     this.#deps = deps;
     this.#options = options;
     this.#sources = sources;

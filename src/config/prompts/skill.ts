@@ -33,7 +33,7 @@ export async function parseSkill(file: TextFile, log: Log): Promise<Skill> {
   const name = fields.get("name") ?? folder;
   if (typeof name !== "string" || name.length > maxName || !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name))
     throw unfit(`has no valid name: use at most ${maxName} of a-z, 0-9 and single hyphens`);
-  if (name !== folder) warn(`is called ${name}, and its directory is not`);
+  if (name !== folder && basename(path) === "SKILL.md") warn(`is called ${name}, and its directory is not`);
   const description = fields.get("description");
   if (typeof description !== "string" || description.trim() === "") throw unfit("has no description");
   const said = oneLine(description);

@@ -1,11 +1,12 @@
 // Where templates, skills, rules and system prompts are: in the configuration directories, and at explicit paths.
 // Names only; nothing is opened here.
 
-import { isAbsolute, join, resolve } from "node:path";
+import { join } from "node:path";
 import { lookAt } from "../../files/module-files.js";
 import { namesIn } from "../../files/paths/find-roots.js";
 import { resourceFiles } from "../config-resources.js";
 import type { ConfigLevel, ConfigRoot, ConfigSource } from "../config-roots.js";
+import { packageTexts, projectPackages } from "../packages.js";
 import { pathsNamedByProject } from "../project-named.js";
 import type { Settings } from "../settings/settings.js";
 
@@ -50,14 +51,20 @@ function filesIn(roots: readonly ConfigRoot[], kind: TemplateFolder | "skills" |
 /** Everything of a project that speaks to a model with more weight than a file it reads. */
 export function projectTexts(
   roots: readonly ConfigRoot[],
-  settings: Settings,
+  location: { readonly cwd: string; readonly home: string; readonly settings: Settings },
 ): { readonly kind: "prompt" | "skill" | "rule"; readonly path: string }[] {
   const own = roots.filter(({ level }) => level === "project");
+  const packages = projectPackages(location, roots);
   const of = (kind: "prompt" | "skill" | "rule", sources: readonly TextSource[]) =>
     sources.filter(({ path }) => lookAt(path).kind === "file").map(({ path }) => ({ kind, path }));
   return [
     ...(["templates", "system"] as const).flatMap((kind) => of("prompt", textSources(own, kind))),
-    ...of("skill", [...textSources(own, "skills"), ...projectSkillSources(settings)]),
+    ...of("prompt", packageTexts("prompt", packages)),
+    ...of("skill", [
+      ...textSources(own, "skills"),
+      ...projectSkillSources(location.settings),
+      ...packageTexts("skill", packages),
+    ]),
     ...of("rule", textSources(own, "rules")),
   ];
 }
@@ -84,12 +91,6 @@ export function templateSources(path: string): TextSource[] {
     ? namesIn(path).flatMap(({ name, isDirectory }) => (!isDirectory && name.endsWith(".md") ? [join(path, name)] : []))
     : [path];
   return paths.map((found) => ({ path: found, provider: "config", level: "user" }));
-}
-
-/** `~` expanded, the rest relative to the working directory. */
-export function namedPath(path: string, { cwd, home }: { cwd: string; home: string }): string {
-  if (/^~(?:[\\/]|$)/.test(path)) return join(home, path.slice(1));
-  return isAbsolute(path) ? path : resolve(cwd, path);
 }
 
 const skillFile = "SKILL.md";

@@ -6,6 +6,7 @@ import { GalleyError } from "../../base/errors.js";
 import { isObject, type JsonObject } from "../../base/json.js";
 import { type ConfigFile, readConfigFile } from "../../files/config/config-files.js";
 import { findProject, type Project } from "../../files/paths/find-roots.js";
+import { isPiDirectory } from "../agent-directory.js";
 import { parseConfig } from "../parse-config.js";
 import { admitProject, projectPolicy } from "./admit-project.js";
 import { type Assignment, layerOf } from "./assignment.js";
@@ -71,7 +72,7 @@ export async function parseSettings(file: ConfigFile): Promise<JsonObject | unde
 /** In pi's own agent directory also its settings; what galley was told there wins. */
 async function loadUser(agentDir: string): Promise<Loaded> {
   const own = await load(userSettingsFile(agentDir));
-  if (!/[\\/]\.pi[\\/]agent$/.test(agentDir)) return own;
+  if (!isPiDirectory(agentDir)) return own;
   const { readPiSettings } = await import("./pi-settings.js");
   return { ...own, values: new Map([...(await readPiSettings(agentDir)), ...own.values]) };
 }

@@ -281,8 +281,11 @@ describe("plugins", () => {
     const { modules, problems } = await discover({ kinds: ["tool", "extension"] });
     expect(modules.map(({ name }) => name)).toEqual(["base"]);
     expect(problems.map(({ path, error }) => [short(path), error])).toEqual([
-      ["home/elsewhere.ts", "leaves the package directory"],
-      ["home/.galley/plugins/node_modules/@s/plug/link.ts", "leaves the package directory"],
+      [
+        "home/.galley/plugins/node_modules/@s/plug",
+        'its package.json names "../../../../../elsewhere.ts", which leaves the package',
+      ],
+      ["home/.galley/plugins/node_modules/@s/plug", 'its package.json names "link.ts", which leaves the package'],
       ["home/.galley/plugins/node_modules/bad/package.json", "is not a JSON object"],
     ]);
   });

@@ -2,13 +2,22 @@
 // plugins, and at explicit paths. Names and manifests are read; nothing is imported, run or probed. A failing path
 // is one problem and never stops the others.
 
-import { basename, isAbsolute, join, resolve } from "node:path";
-import { lookAt } from "../../files/module-files.js";
+import { basename, join } from "node:path";
+import type { JsonObject } from "../../base/json.js";
 import { findProject } from "../../files/paths/find-roots.js";
+import { namedPath } from "../../files/paths/named-path.js";
 import { directoryModules, isModuleFile } from "./directory.js";
 import { type Discovery, Findings, type ModuleKind, type ModuleSource } from "./findings.js";
 import { type Accepts, folderModules, scriptFolder } from "./folder.js";
-import { marketplacePlugins, type PluginChoice, packageModules, pluginChoice } from "./plugins.js";
+import {
+  isLibrary,
+  isPackage,
+  marketplacePlugins,
+  namesModules,
+  type PackageChoice,
+  packageFiles,
+  pluginChoice,
+} from "./plugins.js";
 
 /** A configuration directory, as the layer above finds them. */
 export interface ModuleRoot {
@@ -33,6 +42,15 @@ export interface DiscoverOptions {
   readonly explicit?: readonly ExplicitPath[];
   /** Plugins that the command line names. */
   readonly pluginDirectories?: readonly string[];
+  /** Packages that another program installed for the user. */
+  readonly installed?: readonly InstalledPackage[];
+}
+
+export interface InstalledPackage {
+  readonly path: string;
+  readonly filter?: JsonObject;
+  /** Why there is none. */
+  readonly problem?: string;
 }
 
 const providerNames: Readonly<Record<string, string>> = {
@@ -42,7 +60,7 @@ const providerNames: Readonly<Record<string, string>> = {
 };
 
 export async function discoverModules(options: DiscoverOptions): Promise<Discovery> {
-  const { cwd, home, roots, kinds = allKinds, explicit = [], pluginDirectories = [] } = options;
+  const { cwd, home, roots, kinds = allKinds, explicit = [], pluginDirectories = [], installed = [] } = options;
   const found = new Findings();
   const { repositoryRoot, directories } = findProject({ cwd, home });
   const projectRoot = repositoryRoot ?? directories[0];
@@ -59,14 +77,19 @@ export async function discoverModules(options: DiscoverOptions): Promise<Discove
   const source = { provider: "plugin", providerName: "Plugin", level: "user" } as const;
   for (const { path } of roots.filter(({ source }) => source === "plugin")) {
     const choice = pluginChoice(path, { overrides: overrides.map((root) => root.path), source, found });
-    takePackage(path, { kinds, choice, source, found });
+    const { isEnabled, features } = choice;
+    if (isEnabled) takePackage(path, { kinds, choice: { features, needsManifest: true }, source, found });
   }
-  for (const path of pluginDirectories.map((given) => absolute(given, options))) {
+  for (const { path, problem, filter } of installed) {
+    if (problem === undefined) takePackage(path, { kinds, choice: filter ? { filter } : {}, source, found });
+    else found.addProblem({ path, error: problem, source });
+  }
+  for (const path of pluginDirectories.map((given) => namedPath(given, options))) {
     if (found.look(path).kind === "missing") found.addProblem({ path, error: "No such file or directory", source });
-    takePackage(path, { kinds, choice: { isEnabled: true, features: null }, source, found });
+    takePackage(path, { kinds, source, found });
   }
   for (const { kind, path, namedBy } of explicit.filter(({ kind }) => kinds.includes(kind)))
-    takeExplicit(absolute(path, options), { kind, needsTrust: namedBy === "project", found });
+    takeExplicit(path, { ...options, kind, kinds, needsTrust: namedBy === "project", found });
   return found;
 }
 
@@ -113,32 +136,54 @@ async function takeRoot(root: ModuleRoot, { kind, projectRoot, found }: RootWork
 
 interface PackageWork {
   readonly kinds: readonly ModuleKind[];
-  readonly choice: PluginChoice;
+  readonly choice?: PackageChoice;
   readonly source: ModuleSource;
+  readonly needsTrust?: boolean;
   readonly found: Findings;
 }
 
-function takePackage(path: string, { kinds, choice, source, found }: PackageWork): void {
-  if (!choice.isEnabled) return;
+/** How many modules it has. */
+function takePackage(path: string, { kinds, choice, source, needsTrust = false, found }: PackageWork): number {
   found.startLocation();
   // A package's commands may also be texts.
-  for (const kind of kinds)
-    for (const module of packageModules(path, { kind, features: choice.features, source, found }))
-      if (kind !== "command" || isModuleFile(basename(module))) found.add(module, { kind, source, needsTrust: false });
+  const modules = kinds.flatMap((kind) =>
+    packageFiles(path, { kind, source, found }, choice)
+      .filter((module) => kind !== "command" || isModuleFile(basename(module)))
+      .map((module) => ({ kind, module })),
+  );
+  for (const { kind, module } of modules) found.add(module, { kind, source, needsTrust });
+  return modules.length;
 }
 
-function takeExplicit(
-  path: string,
-  { kind, needsTrust, found }: { kind: ModuleKind; needsTrust: boolean; found: Findings },
-): void {
+interface ExplicitWork extends Pick<DiscoverOptions, "cwd" | "home"> {
+  readonly kind: ModuleKind;
+  readonly kinds: readonly ModuleKind[];
+  readonly needsTrust: boolean;
+  readonly found: Findings;
+}
+
+function takeExplicit(given: string, { kind, kinds, needsTrust, found, ...place }: ExplicitWork): void {
   const source = { provider: "config", providerName: "Config", level: "project" } as const;
+  const path = namedPath(given, place);
   found.startLocation();
   const looked = found.look(path);
   const isGuard = kind === "extension" && !needsTrust ? { isGuard: true as const } : {};
-  const fail = (error: string) => found.addProblem({ path, error, source, ...isGuard });
-  if (looked.kind === "missing") fail("No such file or directory");
-  else if (looked.kind === "unfit") fail(looked.problem);
+  const fail = (error: string, at = path) => found.addProblem({ path: at, error, source, ...isGuard });
+  if (looked.kind === "missing") {
+    const install = howToInstall(given);
+    if (install === undefined) fail("No such file or directory");
+    else fail(`This package is not installed. ${install}`, given);
+  } else if (looked.kind === "unfit") fail(looked.problem);
   else if (looked.kind === "directory") {
+    if (kind === "extension" && isPackage(path)) {
+      const count = takePackage(path, { kinds, source, needsTrust, found });
+      if (count === 0 && namesModules(path)) fail("None of the modules that its package.json names is there");
+      return;
+    }
+    if (kind === "extension" && isLibrary(path))
+      return fail(
+        "This is a library: its package.json names no extensions, and its main is not run. Name a file of it",
+      );
     const modules = directoryModules(path, { kind, source, found });
     if (modules.length === 0) fail("There is no module in this directory");
     for (const module of modules) found.add(module, { kind, source, needsTrust });
@@ -146,13 +191,10 @@ function takeExplicit(
   else found.add(path, { kind, source, needsTrust }); // the loader reports .md and .json
 }
 
-/** `~` expanded, unusual spaces (copied from a title) as plain ones where only that names something. */
-function absolute(path: string, { cwd, home }: { cwd: string; home: string }): string {
-  const at = (text: string) => {
-    if (/^~(?:[\\/]|$)/.test(text)) return join(home, text.slice(1));
-    return isAbsolute(text) ? text : resolve(cwd, text);
-  };
-  const literal = at(path);
-  const plain = at(path.replace(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, " "));
-  return lookAt(literal).kind === "missing" ? plain : literal;
+/** Nothing is installed by galley itself: that would run code of strangers. */
+function howToInstall(given: string): string | undefined {
+  const [, spec, name] = /^npm:((@?[^@\s]+)(?:@\S*)?)$/.exec(given) ?? [];
+  if (spec !== undefined) return `Install it with: npm install ${spec}, then name it: -e node_modules/${name}`;
+  const [, address] = /^(?:git:|(?=(?:https?|ssh|git):\/\/))(\S+)$/.exec(given) ?? [];
+  return address && `Clone it with: git clone ${address}, then name its folder: -e FOLDER`;
 }

@@ -82,10 +82,11 @@ export class Findings implements Discovery {
     else if (looked.kind === "unfit") this.addProblem({ path, error: looked.problem, source: as.source });
   }
 
-  /** Each file is reported once. */
+  /** Each fault of a file is reported once. */
   addProblem(problem: DiscoveryProblem): void {
-    if (this.#troubled.has(problem.path)) return;
-    this.#troubled.add(problem.path);
+    const fault = JSON.stringify([problem.path, problem.error]);
+    if (this.#troubled.has(fault)) return;
+    this.#troubled.add(fault);
     this.problems.push(problem);
   }
 }

@@ -5,8 +5,18 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { isObject, type JsonObject } from "../../base/json.js";
 import { lookAt } from "../../files/module-files.js";
 import { manifestReader } from "../trust/find-import-targets.js";
-import { type DirectoryWork, entryModules, manifestFields, readPackage, strings } from "./directory.js";
+import {
+  type AnyWork,
+  entryFiles,
+  folderFiles,
+  indexOf,
+  isOfModules,
+  manifestFields,
+  readPackage,
+  strings,
+} from "./directory.js";
 import type { Findings, ModuleSource } from "./findings.js";
+import { filtered } from "./package-patterns.js";
 
 export interface PluginChoice {
   readonly isEnabled: boolean;
@@ -14,21 +24,69 @@ export interface PluginChoice {
   readonly features: readonly string[] | null;
 }
 
-/** A plugin's modules of one kind: the base entries, and those of the features that are on. */
-export function packageModules(
-  directory: string,
-  { features, ...work }: DirectoryWork & { features: PluginChoice["features"] },
-): string[] {
+/** Folders that mean what they are called where no manifest says more. Others may hold anything. */
+const ownFolders: Partial<Record<AnyWork["kind"], string>> = {
+  extension: "extensions",
+  skill: "skills",
+  prompt: "prompts",
+  theme: "themes",
+};
+
+export interface PackageChoice {
+  readonly features?: PluginChoice["features"];
+  /** Which of its files the user wants, by the names of manifests. */
+  readonly filter?: JsonObject;
+  /** Only a manifest counts: a library may lie in the same place. */
+  readonly needsManifest?: boolean;
+}
+
+/** What a package brings of one kind: by its manifest with the features that are on, else by its folders. */
+export function packageFiles(directory: string, work: AnyWork, choice: PackageChoice = {}): string[] {
+  const { kind } = work;
+  const files = allFiles(directory, work, choice);
+  const wanted = choice.filter?.[`${kind}s`];
+  return wanted === undefined ? files : filtered(files, strings(wanted), directory);
+}
+
+function allFiles(directory: string, work: AnyWork, { features, needsManifest }: PackageChoice): string[] {
   const { kind, source, found } = work;
   const manifest = readPackage(directory);
-  if (manifest?.isBroken)
+  if (manifest?.isBroken && isOfModules(work))
     found.addProblem({ path: join(directory, "package.json"), error: "is not a JSON object", source });
-  const { field = {} } = manifest ?? {};
-  const chosen = Object.entries(isObject(field.features) ? field.features : {})
-    .filter(([name, feature]) => isObject(feature) && (features?.includes(name) ?? feature.default === true))
-    .map(([, feature]) => feature as JsonObject);
-  const entries = [field, ...chosen].flatMap((part) => strings(part[`${kind}s`]));
-  return entryModules(directory, entries, work);
+  const { field } = manifest ?? {};
+  if (field) {
+    const chosen = Object.entries(isObject(field.features) ? field.features : {})
+      .filter(([name, feature]) => isObject(feature) && (features?.includes(name) ?? feature.default === true))
+      .map(([, feature]) => feature as JsonObject);
+    const entries = [field, ...chosen].flatMap((part) => strings(part[`${kind}s`]));
+    return entryFiles(directory, entries, work);
+  }
+  const folder = ownFolders[kind];
+  const home = found.look(directory);
+  if (needsManifest || folder === undefined || !("realPath" in home)) return [];
+  const path = join(directory, folder);
+  if (found.look(path).kind === "directory") return folderFiles(path, { ...work, outer: [home.realPath] });
+  return work.kind === "extension" && !isLibrary(directory)
+    ? (indexOf(directory, { ...work, kind: work.kind }) ?? [])
+    : [];
+}
+
+/** Does it say that it is one, by a manifest or by its folders? */
+export function isPackage(directory: string): boolean {
+  const isFolder = (name: string) => lookAt(join(directory, name)).kind === "directory";
+  return readPackage(directory)?.field !== undefined || Object.values(ownFolders).some(isFolder);
+}
+
+/** A package without any module brings texts alone; one that names modules and has none may lack a guard. */
+export function namesModules(directory: string): boolean {
+  return strings(readPackage(directory)?.field?.extensions).length > 0;
+}
+
+/** Other programs import it: it was not written to be run here. */
+export function isLibrary(directory: string): boolean {
+  const { value = {} } = readPackage(directory) ?? {};
+  const isThere = (main: string) => [main, `${main}.js`].some((name) => lookAt(join(directory, name)).kind === "file");
+  return value.exports !== undefined || strings([value.main, value.module]).some(isThere);
 }
 
 /**

@@ -1,6 +1,6 @@
 // The commands of the terminal program, one after the other, as a user types them.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Gate, openAi } from "../../../src/testing/index.js";
@@ -119,6 +119,18 @@ describe.skipIf(!tmuxVersion)(`commands${tmuxVersion ? "" : ` (${withoutTmux})`}
     terminal.keys("Enter");
     await terminal.shows("Theme light, stored in ~/.galley/agent/config.yml.");
     expect(readFileSync(join(rig.agentDir, "config.yml"), "utf8")).toContain("theme: light");
+  });
+
+  it("offer the themes of packages", async () => {
+    const rig = await createTerminalRig([], { args: [] });
+    const { terminal } = rig;
+    const folder = join(rig.agentDir, "extensions/pack/themes");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "of-a-package.json"), '{"name":"of-a-package","colors":{"accent":"#010203"}}');
+    await terminal.shows("acme/scripted");
+    terminal.write("/theme of-a-package");
+    terminal.keys("Enter");
+    await terminal.shows("Theme of-a-package, stored in ~/.galley/agent/config.yml.");
   });
 
   it("ask before they leave a run, and Ctrl-C stops it", async () => {

@@ -290,6 +290,18 @@ describe("plugins", () => {
     ]);
   });
 
+  it("uses only so many entries, and says so", async () => {
+    plugin({ tools: [...Array.from({ length: 300 }, () => "base.ts"), `${"x".repeat(2000)}.ts`, "more.ts"] });
+    const { modules, problems } = await discover({ kinds: ["tool"] });
+    expect(modules.map(({ name }) => name)).toEqual(["base"]);
+    expect(problems.map(({ path, error }) => [short(path), error])).toEqual([
+      [
+        "home/.galley/plugins/node_modules/@s/plug",
+        "not all of what its package.json names can be used: it is too much",
+      ],
+    ]);
+  });
+
   it("takes those of a marketplace that are for this project, and trusts them as the project", async () => {
     const entry = (scope: string, path: string, projectPath?: string) => ({
       scope,

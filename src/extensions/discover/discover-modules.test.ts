@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makePlace, type Place } from "../../../bench/kit-trust/place.mjs";
+import type { JsonObject } from "../../base/json.js";
 import { findConfigRoots } from "../../config/config-roots.js";
 import { chooseModules } from "./choose.js";
 import { type DiscoverOptions, discoverModules } from "./discover-modules.js";
@@ -300,6 +301,19 @@ describe("plugins", () => {
         "not all of what its package.json names can be used: it is too much",
       ],
     ]);
+  });
+
+  it("takes of what another program installed what its list wants", async () => {
+    for (const name of ["a", "b"]) place.write({ [`pack/extensions/${name}.ts`]: tool });
+    const taken = async (filter: JsonObject) => {
+      const installed = [{ path: join(place.base, "pack"), filter }];
+      return (await discover({ kinds: ["extension"], installed })).modules.map(({ name }) => name);
+    };
+    expect(await taken({})).toEqual(["a", "b"]);
+    expect(await taken({ extensions: ["!**/a.ts"] })).toEqual(["b"]);
+    expect(await taken({ autoload: false })).toEqual([]);
+    expect(await taken({ autoload: false, extensions: ["+extensions/a.ts"] })).toEqual(["a"]);
+    expect(await taken({ autoload: false, extensions: ["extensions/b*"] })).toEqual(["b"]);
   });
 
   it("takes those of a marketplace that are for this project, and trusts them as the project", async () => {

@@ -36,7 +36,7 @@ function withoutBraces(glob: string): string[] {
   for (let done = false; !done && globs.length < maxAlternatives; ) {
     const next = globs.flatMap((one) => {
       const [, head = "", words, tail = ""] = /^([^{]*)\{([^{}]*)\}(.*)$/s.exec(one) ?? [];
-      return words === undefined ? [one] : words.split(",").map((word) => head + word + tail);
+      return words === undefined ? [one] : words.split(",", maxAlternatives).map((word) => head + word + tail);
     });
     done = next.length === globs.length;
     globs = next;

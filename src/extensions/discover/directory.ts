@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { isObject, type JsonObject } from "../../base/json.js";
 import { matchesPathGlob } from "../../base/match-glob.js";
 import { type FoundName, namesIn } from "../../files/paths/find-roots.js";
-import { isWithin } from "../../files/paths/resolve-path.js";
+import { isWithin, printable } from "../../files/paths/resolve-path.js";
 import { manifestReader } from "../trust/find-import-targets.js";
 import type { Findings, ModuleKind, ModuleSource } from "./findings.js";
 import { isGlob, isOverride, withOverrides } from "./package-patterns.js";
@@ -39,6 +39,10 @@ export function readPackage(
   return { isBroken: false, value, ...(field ? { field } : {}) };
 }
 
+/** Of one kind, in one manifest; no real one comes near. */
+const maxEntries = 200;
+const maxEntryLength = 1000;
+
 /** The files behind a manifest's entries: files, folders, patterns. */
 export function entryFiles(directory: string, entries: readonly string[], work: AnyWork): string[] {
   const { found, source, outer = [] } = work;
@@ -46,10 +50,17 @@ export function entryFiles(directory: string, entries: readonly string[], work: 
   if (!("realPath" in home)) return [];
   const inside = { ...work, outer: [...outer, home.realPath] };
   const files: string[] = [];
-  for (const entry of entries) {
+  const used = entries.filter((entry) => entry.length <= maxEntryLength).slice(0, maxEntries);
+  if (used.length < entries.length)
+    found.addProblem({
+      path: directory,
+      error: "not all of what its package.json names can be used: it is too much",
+      source,
+    });
+  for (const entry of used) {
     if (found.isExhausted) break;
     if (isOverride(entry)) continue;
-    const named = `its package.json names ${JSON.stringify(entry.slice(0, 200))}, which`;
+    const named = `its package.json names ${JSON.stringify(printable(entry.slice(0, 200)))}, which`;
     const fail = (error: string) => found.addProblem({ path: directory, error: `${named} ${error}`, source });
     if (!isWithin(resolve(directory, entry), directory)) fail("leaves the package");
     else if (isGlob(entry)) files.push(...globbedFiles(directory, entry, inside));
@@ -63,7 +74,7 @@ export function entryFiles(directory: string, entries: readonly string[], work: 
       else files.push(...folderFiles(path, inside));
     }
   }
-  return withOverrides(files, entries.filter(isOverride), directory);
+  return withOverrides(files, used.filter(isOverride), directory);
 }
 
 /** What a folder of a package holds of one kind. */

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makePlace, type Place } from "../../../bench/kit-trust/place.mjs";
+import type { JsonObject } from "../../base/json.js";
 import { findConfigRoots } from "../../config/config-roots.js";
 import { chooseModules } from "./choose.js";
 import { type DiscoverOptions, discoverModules } from "./discover-modules.js";
@@ -288,6 +289,31 @@ describe("plugins", () => {
       ["home/.galley/plugins/node_modules/@s/plug", 'its package.json names "link.ts", which leaves the package'],
       ["home/.galley/plugins/node_modules/bad/package.json", "is not a JSON object"],
     ]);
+  });
+
+  it("uses only so many entries, and says so", async () => {
+    plugin({ tools: [...Array.from({ length: 300 }, () => "base.ts"), `${"x".repeat(2000)}.ts`, "more.ts"] });
+    const { modules, problems } = await discover({ kinds: ["tool"] });
+    expect(modules.map(({ name }) => name)).toEqual(["base"]);
+    expect(problems.map(({ path, error }) => [short(path), error])).toEqual([
+      [
+        "home/.galley/plugins/node_modules/@s/plug",
+        "not all of what its package.json names can be used: it is too much",
+      ],
+    ]);
+  });
+
+  it("takes of what another program installed what its list wants", async () => {
+    for (const name of ["a", "b"]) place.write({ [`pack/extensions/${name}.ts`]: tool });
+    const taken = async (filter: JsonObject) => {
+      const installed = [{ path: join(place.base, "pack"), filter }];
+      return (await discover({ kinds: ["extension"], installed })).modules.map(({ name }) => name);
+    };
+    expect(await taken({})).toEqual(["a", "b"]);
+    expect(await taken({ extensions: ["!**/a.ts"] })).toEqual(["b"]);
+    expect(await taken({ autoload: false })).toEqual([]);
+    expect(await taken({ autoload: false, extensions: ["+extensions/a.ts"] })).toEqual(["a"]);
+    expect(await taken({ autoload: false, extensions: ["extensions/b*"] })).toEqual(["b"]);
   });
 
   it("takes those of a marketplace that are for this project, and trusts them as the project", async () => {

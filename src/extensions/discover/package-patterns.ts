@@ -17,7 +17,7 @@ export function withOverrides(files: readonly string[], entries: readonly string
   const after = (sign: string) => entries.filter((entry) => entry.startsWith(sign)).map((entry) => entry.slice(1));
   const [without, always, never] = [after("!"), after("+"), after("-")];
   return [...new Set(files)].filter((file) => {
-    const is = (path: string) => namesOf(file, root).paths.includes(path.replace(/^\.\//, ""));
+    const is = (path: string) => isExactly(file, path, root);
     if (never.some(is)) return false;
     return always.some(is) || !without.some((pattern) => matches(file, pattern, root));
   });
@@ -26,8 +26,14 @@ export function withOverrides(files: readonly string[], entries: readonly string
 /** What the user wants of a package; an empty list is nothing. */
 export function filtered(files: readonly string[], filter: readonly string[], root: string): string[] {
   if (filter.length === 0) return [];
-  const wanted = filter.filter((entry) => !/^[!-]/.test(entry)).map((entry) => entry.replace(/^\+/, ""));
-  const kept = files.filter((file) => wanted.length === 0 || wanted.some((one) => matches(file, one, root)));
+  const wanted = filter.filter((entry) => !isOverride(entry));
+  const always = filter.filter((entry) => entry.startsWith("+")).map((entry) => entry.slice(1));
+  const kept = files.filter(
+    (file) =>
+      wanted.length === 0 ||
+      wanted.some((pattern) => matches(file, pattern, root)) ||
+      always.some((path) => isExactly(file, path, root)),
+  );
   return withOverrides(kept, filter, root);
 }
 
@@ -36,6 +42,10 @@ function namesOf(file: string, root: string): { paths: string[]; names: string[]
   const own = basename(file) === "SKILL.md" ? [file, dirname(file)] : [file];
   const paths = own.map((path) => relative(root, path).replaceAll(sep, "/"));
   return { paths, names: own.map((path) => basename(path)) };
+}
+
+function isExactly(file: string, path: string, root: string): boolean {
+  return namesOf(file, root).paths.includes(path.replace(/^\.\//, ""));
 }
 
 function matches(file: string, pattern: string, root: string): boolean {

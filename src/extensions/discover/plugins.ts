@@ -16,7 +16,7 @@ import {
   strings,
 } from "./directory.js";
 import type { Findings, ModuleSource } from "./findings.js";
-import { filtered } from "./package-patterns.js";
+import { filtered, isOverride } from "./package-patterns.js";
 
 export interface PluginChoice {
   readonly isEnabled: boolean;
@@ -44,8 +44,11 @@ export interface PackageChoice {
 export function packageFiles(directory: string, work: AnyWork, choice: PackageChoice = {}): string[] {
   const { kind } = work;
   const files = allFiles(directory, work, choice);
-  const wanted = choice.filter?.[`${kind}s`];
-  return wanted === undefined ? files : filtered(files, strings(wanted), directory);
+  const { autoload, [`${kind}s`]: wanted } = choice.filter ?? {};
+  const patterns = strings(wanted);
+  // Then only what the list takes in by name or pattern.
+  if (autoload === false && patterns.every(isOverride)) patterns.unshift("!**");
+  return wanted === undefined && autoload !== false ? files : filtered(files, patterns, directory);
 }
 
 function allFiles(directory: string, work: AnyWork, { features, needsManifest }: PackageChoice): string[] {

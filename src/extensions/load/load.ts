@@ -79,8 +79,8 @@ export interface LoadedCustomTools {
 
 const declarativeText = "Declarative tool files (.md, .json) cannot be loaded as executable modules";
 const limitMs = 10_000;
-/** A user wonders what galley waits for. */
-const noticedMs = 1000;
+/** From here on a user wonders what galley waits for. On a busy machine one small file may take as long. */
+const noticed = { ms: 1000, files: 5 };
 const maxModuleBytes = 16 * 1024 * 1024;
 
 /** Never rejects. Tools are in the order of their candidates, whichever was ready first. */
@@ -206,7 +206,7 @@ async function importAndMake<Made>(
   const path = canonical(candidate.realPath);
   const { needsTrust } = candidate;
   const { clock, log } = deps;
-  let compiledMs = 0;
+  let [compiledMs, compiledFiles, isTold] = [0, 0, false];
   const graph = new ModuleGraph({
     files: { read, canonical },
     transformer: await transformerFor(virtual, deps.cacheDirectory),
@@ -217,9 +217,11 @@ async function importAndMake<Made>(
     admit: (file, content) => (needsTrust ? deps.coverage?.admit(file, content) : undefined),
     compiling(work) {
       const { result, ms } = compiled(clock, work);
-      const isLong = compiledMs < noticedMs && compiledMs + ms >= noticedMs;
       compiledMs += ms;
-      if (isLong) log.warn(`Compiling ${packageNameAt(path) ?? candidate.path} for the first time …`);
+      compiledFiles++;
+      const isLong = compiledMs >= noticed.ms && compiledFiles >= noticed.files;
+      if (isLong && !isTold) log.warn(`Compiling ${packageNameAt(path) ?? candidate.path} for the first time …`);
+      isTold ||= isLong;
       return result;
     },
   });

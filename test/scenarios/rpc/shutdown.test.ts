@@ -17,7 +17,7 @@ async function serve({ extension, ...options }: OpenSessionOptions & { extension
   const told: string[] = [];
   const loading = gate();
   const ears = async (pi: ExtensionAPI) => {
-    pi.on("session_shutdown", () => void told.push("shutdown"));
+    pi.on("session_shutdown", ({ reason }) => void told.push(`shutdown ${reason}`));
     await loading.wait();
   };
   const session = { extensions: [ears, ...(extension ? [extension as never] : [])], deferModules: true };
@@ -73,7 +73,7 @@ describe.each(["EOF", "signal"] as const)("%s", (how) => {
     const closing = ["tool_execution_end", "message_start", "message_end", "turn_end", "agent_end", "agent_settled"];
     expect(host.story().slice(-6)).toEqual(closing);
     expect(host.session.messages.at(-1)).toMatchObject({ role: "toolResult", isError: true });
-    expect(host.told).toEqual(["shutdown"]);
+    expect(host.told).toEqual(["shutdown quit"]);
   });
 
   it("a tool that must not be cut short is waited for longer, and modules are told all the same", async () => {
@@ -85,7 +85,7 @@ describe.each(["EOF", "signal"] as const)("%s", (how) => {
     const tookMs = await host.end(how);
     expect(tookMs).toBeGreaterThan(2000);
     expect(tookMs).toBeLessThan(3000);
-    expect(host.told).toEqual(["shutdown"]);
+    expect(host.told).toEqual(["shutdown quit"]);
   });
 
   it("a prompt that is still in the lane is taken in, and nothing of it runs", async () => {
@@ -100,7 +100,7 @@ describe.each(["EOF", "signal"] as const)("%s", (how) => {
     await host.end(how);
     const story = host.story().filter((line) => line !== "extension_error");
     expect(story).toEqual(["a true", "b true", "agent_settled", "c true"]);
-    expect([host.told, host.model.requests.length]).toEqual([["shutdown"], 0]);
+    expect([host.told, host.model.requests.length]).toEqual([["shutdown new", "shutdown quit"], 0]);
   });
 
   it("a command that never ends does not keep extensions from session_shutdown", async () => {
@@ -109,7 +109,7 @@ describe.each(["EOF", "signal"] as const)("%s", (how) => {
     host.send({ type: "get_session_stats", id: "a" });
     await host.settle();
     expect(await host.end(how)).toBeLessThan(how === "EOF" ? 3000 : 1000);
-    expect(host.told).toEqual(["shutdown"]);
+    expect(host.told).toEqual(["shutdown quit"]);
   });
 
   it.each<[string, Extension, object[], string[]]>([
@@ -142,7 +142,10 @@ describe.each(["EOF", "signal"] as const)("%s", (how) => {
       await host.settle();
       expect(await host.end(how)).toBeLessThan(how === "EOF" ? 3000 : 1000);
       expect(host.story().filter((line) => line !== "extension_error")).toEqual(story);
-      if (what !== "the load") expect(host.told).toEqual(["shutdown"]);
+      if (what === "the load") return;
+      // A session that begins in the meantime has extensions of its own.
+      const ends = what === "a question to it" ? ["shutdown new", "shutdown quit"] : ["shutdown quit"];
+      expect(host.told).toEqual(ends);
     },
   );
 });
@@ -163,7 +166,7 @@ it("a signal does not wait for a host that has stopped reading", async () => {
   host.send({ type: "get_state", id: 0 }, { type: "get_session_stats", id: 1 });
   await host.settle();
   expect(await host.end("signal")).toBeLessThanOrEqual(1000);
-  expect(host.told).toEqual(["shutdown"]);
+  expect(host.told).toEqual(["shutdown quit"]);
 });
 
 it("a signal does not wait for a host that left more of a reply unread than is kept", async () => {
@@ -173,7 +176,7 @@ it("a signal does not wait for a host that left more of a reply unread than is k
   await host.settle();
   expect(host.session.isStreaming).toBe(true); // it waits for the reader
   expect(await host.end("signal")).toBeLessThanOrEqual(1000);
-  expect(host.told).toEqual(["shutdown"]);
+  expect(host.told).toEqual(["shutdown quit"]);
   host.output.drain(); // nothing was dropped for it
   expect(host.story().slice(-4)).toEqual(["message_end", "turn_end", "agent_end", "agent_settled"]);
 });
@@ -193,5 +196,5 @@ it("the end of input waits for modules that load, so that the answers are whole"
   await ended;
   expect(host.story()).toEqual(["0 true"]);
   expect(host.session.tools.map(({ name }) => name)).toContain("late");
-  expect(host.told).toEqual(["shutdown"]);
+  expect(host.told).toEqual(["shutdown quit"]);
 });

@@ -1,10 +1,9 @@
 // From the rules of a box to the mounts of one command, looked up at this moment: what is hidden, private and writable.
 
-import { lstatSync } from "node:fs";
 import { worktreeRepositories } from "../../files/git-worktree.js";
 import { isWithin } from "../../files/paths/resolve-path.js";
 import type { BoxRules } from "./box.js";
-import { findHidden, type MachinePlaces, nameServerFile } from "./hidden-paths.js";
+import { entryAt, findHidden, type MachinePlaces, nameServerFile } from "./hidden-paths.js";
 import { type Cover, type MountStep, planMounts } from "./mount-plan.js";
 import type { ProtectedPlaces } from "./protected-places.js";
 import { findSockets } from "./unix-sockets.js";
@@ -53,6 +52,6 @@ export function planBox({ rules, machine, cwd, gitDirectories, places, node }: B
 function existsInView({ roots, viewHolder }: BoxRules): (place: { readonly path: string }) => boolean {
   return ({ path }) => {
     const isInView = viewHolder !== undefined && roots.some((root) => isWithin(path, root));
-    return lstatSync(isInView ? `/proc/${viewHolder}/root${path}` : path, { throwIfNoEntry: false }) !== undefined;
+    return entryAt(isInView ? `/proc/${viewHolder}/root${path}` : path) !== undefined;
   };
 }

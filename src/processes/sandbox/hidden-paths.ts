@@ -92,7 +92,7 @@ function coverFor(path: string): Cover | undefined {
 }
 
 /** Undefined also where another user has shut the way, as to the home of root in a user namespace. */
-function entryAt(path: string): Stats | undefined {
+export function entryAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

@@ -231,7 +231,8 @@ function createExtensionManager(
       const { extensionExports } = await import("./extensions/extension-exports.js");
       const astEdit = astEditBy({ workspace, processes, apply: applyBeside(() => tools.staging), maxFiles });
       const toolsIn: typeof tools.in = (...args) => tools.in(...args);
-      const own = { cwd, agentDir, clock, env, processes, workspace, stream, astEdit, toolsIn };
+      const { settings } = environment;
+      const own = { cwd, agentDir, clock, env, settings, processes, workspace, stream, astEdit, toolsIn };
       return { ...extensionExports(own), createAgentSession };
     },
     ...(options.components ? { tui: options.components } : {}),

@@ -30,8 +30,16 @@ function standIn(name: string, module: PiModule): unknown {
       `galley does not have ${name} of ${module} yet (used by ${callerIn(at.stack)}).`,
     );
   }
-  standIns.add(missing);
-  return Object.defineProperty(missing, "name", { value: name });
+  Object.defineProperty(missing, "name", { value: name });
+  // A static function of a class is as missing as the class.
+  const made = new Proxy(missing, {
+    get: (target, member, receiver) =>
+      typeof member === "symbol" || member === "then" || member in target
+        ? Reflect.get(target, member, receiver)
+        : missing,
+  });
+  standIns.add(made);
+  return made;
 }
 
 /** The package of the nearest code, else its file. */

@@ -84,19 +84,20 @@ describe("names of pi", () => {
       "node_modules/amp-themes/package.json": '{"name":"amp-themes","main":"main.js"}',
       "node_modules/amp-themes/main.js": "exports.use = (Mode) => new Mode();",
     });
-    const before = `import { InteractiveMode, main } from "@earendil-works/pi-coding-agent"; import { use } from "amp-themes";
+    const before = `import { InteractiveMode, main, ModelRegistry } from "@earendil-works/pi-coding-agent"; import { use } from "amp-themes";
       class Mine extends InteractiveMode {}
       InteractiveMode.prototype.draw = () => "patched";
       const said = (work) => { try { return work(); } catch (error) { return error.message; } };`;
     expect(
       await inside(
-        "[said(() => main()), said(() => new Mine()), said(() => use(InteractiveMode)), Mine.prototype.draw()]",
+        "[said(() => main()), said(() => new Mine()), said(() => use(InteractiveMode)), said(() => ModelRegistry.inMemory()), Mine.prototype.draw()]",
         before,
       ),
     ).toEqual([
       expect.stringMatching(/^galley does not have main of pi-coding-agent yet \(used by .*probe\.ts\)\.$/),
       expect.stringMatching(/^galley does not have InteractiveMode of pi-coding-agent yet \(used by .*probe\.ts\)\.$/),
       "galley does not have InteractiveMode of pi-coding-agent yet (used by amp-themes).",
+      expect.stringMatching(/^galley does not have ModelRegistry of pi-coding-agent yet \(used by .*probe\.ts\)\.$/),
       "patched",
     ]);
   });

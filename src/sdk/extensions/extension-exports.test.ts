@@ -18,7 +18,7 @@ const names = {
   "pi-tui":
     "Text Markdown Box Container Spacer SelectList Input Key matchesKey visibleWidth truncateToWidth fuzzyMatch CURSOR_MARKER getEditorKeybindings wrapTextWithAnsi replaceTabs Editor Loader CancellableLoader Image TruncatedText SettingsList",
   "pi-coding-agent":
-    "getMarkdownTheme getSelectListTheme truncateToVisualLines keyText rawKeyHint DynamicBorder BorderedLoader keyHint CustomEditor copyToClipboard createBashTool createReadTool createWriteTool createEditTool createFindTool createGrepTool createLsTool createBashToolDefinition createReadToolDefinition createWriteToolDefinition createEditToolDefinition createFindToolDefinition createGrepToolDefinition createLsToolDefinition CONFIG_DIR_NAME withFileMutationQueue getAgentDir getSettingsListTheme defineTool formatSize DEFAULT_MAX_BYTES DEFAULT_MAX_LINES parseFrontmatter truncateHead convertToLlm serializeConversation compact astEdit",
+    "getMarkdownTheme SettingsManager getSelectListTheme truncateToVisualLines keyText rawKeyHint DynamicBorder BorderedLoader keyHint CustomEditor copyToClipboard createBashTool createReadTool createWriteTool createEditTool createFindTool createGrepTool createLsTool createBashToolDefinition createReadToolDefinition createWriteToolDefinition createEditToolDefinition createFindToolDefinition createGrepToolDefinition createLsToolDefinition CONFIG_DIR_NAME withFileMutationQueue getAgentDir getSettingsListTheme defineTool formatSize DEFAULT_MAX_BYTES DEFAULT_MAX_LINES parseFrontmatter truncateHead convertToLlm serializeConversation compact astEdit",
   "pi-ai": "StringEnum Type complete stream getModel",
   "pi-agent-core": "logger",
 };
@@ -59,11 +59,28 @@ it.each(Object.entries(names))("%s has all of them", async (name, list) => {
     DEFAULT_MAX_LINES: "number",
     CONFIG_DIR_NAME: "string",
     Type: "object",
+    SettingsManager: "object",
     logger: "object",
   };
   expect(answer, name).toEqual(
     Object.fromEntries(list.split(" ").map((one) => [one, (others as Record<string, string>)[one] ?? "function"])),
   );
+});
+
+it("SettingsManager reads the session's settings under the names of pi, and names what it lacks", async () => {
+  const answer = await inside(
+    [],
+    `const mine = SettingsManager.create("/anywhere"); const said = (work) => { try { return work(); } catch (error) { return error.message; } };
+    return [mine.getCompactionSettings(), mine.getSteeringMode(), SettingsManager.inMemory({ shellPath: "/bin/sh", retry: { enabled: false } }).getShellPath(),
+      SettingsManager.inMemory({ retry: { enabled: false } }).getRetryEnabled(), said(() => mine.setTheme("x"))];`,
+  );
+  expect(answer).toEqual([
+    { enabled: true, reserveTokens: expect.any(Number), keepRecentTokens: expect.any(Number) },
+    "one-at-a-time",
+    "/bin/sh",
+    false,
+    "galley does not have SettingsManager.setTheme of pi-coding-agent yet.",
+  ]);
 });
 
 describe("components", () => {

@@ -4,6 +4,7 @@
 import { resolve } from "node:path";
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
+import type { Settings } from "../../config/settings/settings.js";
 import * as texts from "../../extensions/compat/module-texts.js";
 import { piVersion } from "../../extensions/compat/stand-ins.js";
 import type { SessionEntry } from "../../protocol/entries.js";
@@ -21,11 +22,13 @@ import { toModelMessages } from "../../session/model-messages.js";
 import { defaultSessionSettings } from "../../session/session-settings.js";
 import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
 import * as door from "../exports.js";
+import { settingsManagerOf } from "./settings-manager.js";
 import { type ToolMakerDeps, toolMakers } from "./tool-makers.js";
 
 export interface ExtensionExportsDeps extends ToolMakerDeps {
   readonly agentDir: string;
   readonly stream: StreamFunction;
+  readonly settings: Pick<Settings, "get">;
   /** On the files that the session works on. */
   readonly astEdit: (request: AstEditRequest) => Promise<AstEditOutcome>;
 }
@@ -40,6 +43,7 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     /** Of the interface: packages ask it for what they may use. */
     VERSION: piVersion,
     DEFAULT_COMPACTION_SETTINGS: defaultSessionSettings.compaction,
+    SettingsManager: settingsManagerOf(deps.settings),
     estimateTokens,
     buildSessionContext,
     CONFIG_DIR_NAME: ".galley",

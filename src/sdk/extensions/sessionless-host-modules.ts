@@ -30,7 +30,7 @@ export function sessionlessHostModules(
         const own = { clock: systemClock, isPersistent: false, settings: toolSettingsOf(settings, location.env) };
         return createBuiltInTools({ ...access, ...ofSession, ...own });
       };
-      const own = { cwd, agentDir, clock: systemClock, processes, env: location.env };
+      const own = { cwd, agentDir, settings, clock: systemClock, processes, env: location.env };
       return extensionExports({ ...own, stream: refuse, astEdit: async () => refuse(), toolsIn });
     },
     async ai() {

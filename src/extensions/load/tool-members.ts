@@ -35,7 +35,7 @@ const known: Readonly<Record<keyof CustomTool | keyof ToolDefinition, true>> = {
 /** Without meaning here, and with one in programs that tools are also written for. */
 const elsewhere = [
   ...["lenientArgValidation", "nonAbortable", "concurrency", "executionMode", "summary", "examples"],
-  ...["aliases", "published", "givesAway"], // of our own tools, which extensions wrap
+  ...["aliases", "published", "givesAway", "isCommand", "approvalDetails"], // of our own tools, which extensions wrap
 ];
 const names = [...Object.keys(known), ...elsewhere];
 

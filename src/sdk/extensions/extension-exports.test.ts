@@ -83,6 +83,12 @@ it("SettingsManager reads the session's settings under the names of pi, and name
   ]);
 });
 
+it("a tool of ours that is wrapped and registered is no cause for a warning", async () => {
+  const wrapped = `const tool = createBashTool("."); pi.registerTool({ ...tool, name: "shell", label: "Shell" });
+    return pi.getAllTools().some(({ name }) => name === "shell");`;
+  expect(await inside([], wrapped)).toBe(true);
+});
+
 describe("components", () => {
   it("are those of the library, without a terminal", async () => {
     const answer = await inside(

@@ -1,4 +1,4 @@
-// In whose place galley stands: data alone. Whoever parses an option or answers a command looks here; there is no second
+// In whose place galley stands: data alone. The code that parses an option or answers a command looks here; there is no second
 // code path for a dialect.
 
 import { basename } from "node:path";

@@ -143,4 +143,27 @@ describe("an extension", () => {
       await host.dispose();
     }
   }, 60_000);
+
+  it("that guards calls and cannot be made anew closes the new conversation to writing", async () => {
+    server = await startScriptedServer([
+      openAi.toolCalls([{ id: "c1", name: "write", arguments: { path: "a.txt", content: "x" } }]),
+      openAi.text("Done."),
+    ]);
+    const guard = `let made = 0;
+      export default (pi) => {
+        if (++made > 1) throw new Error("only once");
+        pi.on("tool_call", () => {});
+      };`;
+    const host = hostWith(guard);
+    try {
+      host.send({ id: "n", type: "new_session" }, { id: "p", type: "prompt", message: "Write" });
+      await host.waitForType("agent_settled");
+      const [end] = host.frames.filter(({ type }) => type === "tool_execution_end");
+      expect(end).toMatchObject({ isError: true, result: { content: [{ text: expect.stringContaining("life.ts") }] } });
+      host.send({ id: "b", type: "bash", command: "ls" });
+      expect((await host.waitForResponse("b")).data).not.toMatchObject({ output: expect.stringContaining("a.txt") });
+    } finally {
+      await host.dispose();
+    }
+  }, 60_000);
 });

@@ -25,6 +25,8 @@ export interface InlineExtension {
   readonly factory: ExtensionFactory;
   /** Whose it is; default: the program's, whose functions count as the user's. */
   readonly origin?: ExtensionOrigin;
+  /** Of one that is made anew: what it was before. Without it, calls would run that it would have refused. */
+  readonly isGuard?: boolean;
 }
 
 const maxTextBytes = 4 * 1024 * 1024;
@@ -58,7 +60,7 @@ async function loadWith(
   logger: ToolLogger,
 ): Promise<LoadedExtensions> {
   const runner = new ExtensionRunner(deps);
-  const made: InlineExtension[] = [];
+  const made: (() => InlineExtension)[] = [];
   const { cwd, processes, projectProcesses = processes, live } = deps;
   const usersApi = createToolApi({ cwd, processes, live, logger, virtual });
   const projectApi = createToolApi({ cwd, processes: projectProcesses, live, logger, virtual });
@@ -79,8 +81,11 @@ async function loadWith(
   const errors: ModuleLoadError[] = [];
   const load = async (wanted: readonly Candidate[], loadParts: LoadDeps) => {
     const outcomes = await Promise.all(once(wanted).map((one) => loadOne(one, { deps: loadParts, virtual, apiOf })));
-    for (const { extension, factory } of outcomes)
-      if (factory) made.push({ path: extension.origin.path, factory, origin: extension.origin });
+    for (const { candidate, extension, factory } of outcomes) {
+      const { origin } = extension;
+      if (factory)
+        made.push(() => ({ path: origin.path, factory, origin, isGuard: wasGuard(candidate, extension, loadParts) }));
+    }
     runner.registry.add(outcomes.flatMap(({ extension, problem }) => (problem === undefined ? [extension] : [])));
     const found = outcomes.flatMap(({ extension, problem, isGuard }) =>
       problem === undefined ? [] : [errorOf(extension, problem, isGuard)],
@@ -94,7 +99,13 @@ async function loadWith(
     runner,
     errors,
     add: (more, coverage) => load(more, { ...deps, coverage }),
-    again: () => loadWith(made, deps, virtual, logger),
+    again: () =>
+      loadWith(
+        made.map((one) => one()),
+        deps,
+        virtual,
+        logger,
+      ),
   };
 }
 
@@ -123,7 +134,7 @@ async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
   const problem = "problem" in loaded ? loaded.problem : undefined;
   extension.isGone = problem !== undefined;
   const isGuard = problem !== undefined && wasGuard(candidate, extension, deps);
-  return { extension, problem, isGuard, factory: problem === undefined ? factory : undefined };
+  return { candidate, extension, problem, isGuard, factory: problem === undefined ? factory : undefined };
 }
 
 /**
@@ -132,6 +143,7 @@ async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
  */
 function wasGuard(candidate: Candidate, { handlers, origin }: ExtensionRegistrations, { coverage }: LoadDeps): boolean {
   if (handlers.has("tool_call")) return true;
+  if ("factory" in candidate && candidate.isGuard !== undefined) return candidate.isGuard;
   if (origin.needsTrust && !coverage) return false;
   if ("factory" in candidate) return candidate.origin === undefined;
   const isNamed = origin.source?.provider === "config" && !origin.needsTrust;

@@ -65,7 +65,10 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   let session: AgentSession | undefined;
   const made = () => session ?? notReady();
   const user = createUserQuestions(options, { ...environment, signal: () => session?.signal });
-  const resources = createToolResources({ ...environment, permit: user.permit }, options);
+  const resources = createToolResources(
+    { ...environment, permit: user.permit, live: options.env ? undefined : process.env },
+    options,
+  );
   const models = await findSessionModels(options, environment);
   const access = new SessionAccess(environment.settings, options);
   const confinement = new ConfinedCommands(options, {

@@ -26,12 +26,14 @@ export interface ToolResourcesOptions
   extends Pick<SessionEnvironment, "cwd" | "agentDir" | "env" | "settings" | "clock" | "log">,
     Partial<Pick<SessionEnvironment, "home" | "project">> {
   readonly permit?: Permit | undefined;
+  /** Our own environment, where `env` is its state at the start: what modules add to it reaches commands. */
+  readonly live?: Environment | undefined;
 }
 
 /** A workspace that the caller brings has its own rules; then the user is not asked beyond them. */
 export function createToolResources(
   options: ToolResourcesOptions,
-  given?: { workspace?: Workspace; processes?: Processes; env?: Environment },
+  given?: { workspace?: Workspace; processes?: Processes },
 ): ToolResources {
   const { settings, permit, cwd, home = homedir() } = options;
   const { writableRoot } = options.project ?? findProject({ cwd, home });
@@ -39,7 +41,7 @@ export function createToolResources(
   const workspace =
     given?.workspace ?? createNodeWorkspace(workspaceOptions(here, permit && remembering(permit, options.clock)));
   const unattended = given?.workspace ?? (permit ? createNodeWorkspace(workspaceOptions(here, undefined)) : workspace);
-  const processes = given?.processes ?? createProcesses(here, settings, given?.env ? undefined : process.env);
+  const processes = given?.processes ?? createProcesses(here, settings);
   return { workspace, unattended, processes };
 }
 
@@ -84,11 +86,7 @@ function workspaceOptions(
   };
 }
 
-function createProcesses(
-  { env, clock, log, projectRoot }: Here,
-  settings: Settings,
-  live: Environment | undefined,
-): Processes {
+function createProcesses({ env, live, clock, log, projectRoot }: Here, settings: Settings): Processes {
   const shellPath = settings.get("shellPath");
   // Programs that know it ask no questions and draw nothing: there is no terminal.
   const unattended: Record<string, string> = isOn(env, "GALLEY_BASH_NO_CI") ? {} : { CI: "true" };

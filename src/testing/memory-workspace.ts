@@ -10,7 +10,7 @@ import type { Workspace } from "../files/workspace.js";
 export interface MemoryWorkspaceOptions
   extends Pick<WorkspaceOptions, "permit" | "roots" | "secretPaths" | "tempDir" | "projectRoot"> {
   cwd?: string;
-  home?: string;
+  home?: string | undefined;
   /** The age of every file. */
   modifiedMs?: number;
 }

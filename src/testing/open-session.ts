@@ -1,6 +1,7 @@
 // A session for tests: a scripted model, an in-memory workspace, a clock that stands still, ids that count. What it
 // emits is collected, so that whole runs compare with `toEqual`.
 
+import { homedir } from "../base/home.js";
 import { countedIds } from "../base/ids.js";
 import { Settings } from "../config/settings/settings.js";
 import type { AgentSessionEvent } from "../protocol/events.js";
@@ -61,7 +62,9 @@ function settingsOf({ agentDir, settings = new Settings() }: CreateAgentSessionO
 
 export async function openSession(options: OpenSessionOptions = {}): Promise<OpenSession> {
   const model = scriptedModel(options.model ?? []);
-  const workspace = createMemoryWorkspace(options.files ?? {});
+  // A directory on the disk may be in the home of the user who runs the tests, which is no other's then.
+  const home = options.session?.agentDir ? homedir() : undefined;
+  const workspace = createMemoryWorkspace(options.files ?? {}, { home });
   const clock = manualClock();
   if (options.onDisk && !(options.session?.cwd && options.session.agentDir))
     throw new Error("openSession: onDisk needs a cwd and an agentDir");

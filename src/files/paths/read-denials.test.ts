@@ -58,6 +58,9 @@ describe("denialOf", () => {
     const solaris = { ...policy, home: "/export/home/me" };
     expect(denialOf("/export/home/you/x", solaris)).toBe(home);
     expect(denialOf("/export/home/me/x", solaris)).toBeUndefined();
+    const inRoots = { ...policy, home: "/root/box/home/me" };
+    expect(denialOf("/root/box/home/you/x", inRoots)).toBe(home);
+    expect(denialOf("/root/box/home/me/x", inRoots)).toBeUndefined();
   });
 });
 

@@ -28,7 +28,7 @@ export function denialTest(policy: ReadPolicy): (path: string) => string | undef
     if (privateKeyName.test(basename(folded)) || folded.includes(privateKeyPlace)) return privateKeyReason;
     if (folded.startsWith("/proc/") && processMemory.test(folded))
       return "it shows the environment or the memory of a process";
-    if (isForeignHome(path, homeOf(path, folded, roots), policy)) return foreignHomeReason;
+    if (homesAround(path, folded, roots).some((owner) => isForeignHome(path, owner, policy))) return foreignHomeReason;
     return undefined;
   };
 }
@@ -57,20 +57,17 @@ function homeRoots(home: string): string[] {
 }
 
 /** The session's own directory may be read. */
-function isForeignHome(path: string, owner: string | undefined, { home, cwds }: ReadPolicy): boolean {
+function isForeignHome(path: string, owner: string, { home, cwds }: ReadPolicy): boolean {
   // From here on case counts: on most Linux disks Bob is not bob.
-  if (owner === undefined || owner === "/Users/Shared" || isWithin(home, owner)) return false;
+  if (owner === "/Users/Shared" || isWithin(home, owner)) return false;
   return !cwds.some((cwd) => isWithin(cwd, owner) && isWithin(path, cwd));
 }
 
-/** The outermost one. Folding changes no component into two, so they can be counted in the roots. */
-function homeOf(path: string, folded: string, roots: readonly string[]): string | undefined {
+/** One home may be in another's. Folding changes no component into two, so they can be counted in the roots. */
+function homesAround(path: string, folded: string, roots: readonly string[]): string[] {
   const rootsOwn = /^(?:\/var)?\/root(?=\/|$)/i.exec(path)?.[0];
-  if (rootsOwn !== undefined) return rootsOwn;
-  const around = roots.filter((root) => folded.startsWith(root));
-  if (around.length === 0) return undefined;
-  return path
-    .split("/")
-    .slice(0, Math.min(...around.map((root) => root.split("/").length)))
-    .join("/");
+  const homes = roots
+    .filter((root) => folded.startsWith(root))
+    .map((root) => path.split("/").slice(0, root.split("/").length).join("/"));
+  return rootsOwn === undefined ? homes : [rootsOwn, ...homes];
 }

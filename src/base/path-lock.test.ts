@@ -187,7 +187,8 @@ describe.skipIf(process.platform === "win32")("a socket file", () => {
     acquireLockBy({ kind: "socket-file", directory }, { path, clock: systemClock });
 
   it("leaves nothing behind when it is released or refused", async () => {
-    const directory = join(lockDirectory, "own");
+    const directory = mkdtempSync(join(tmpdir(), "gl-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
     const path = join(temporaryDirectory(), "s.jsonl");
     const { lock } = await acquire(path, directory);
     expect(readdirSync(directory)).toHaveLength(1);

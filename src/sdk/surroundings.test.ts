@@ -110,7 +110,7 @@ describe("the surroundings", () => {
     expect(dirty.text()).toContain(
       "Staging all: every file change, also of commands, is a preview that waits for review.",
     );
-    const deep = join(root, ...Array.from({ length: 20 }, () => "é".repeat(100)));
+    const deep = join(root, ...Array.from({ length: 18 }, () => "é".repeat(100)));
     mkdirSync(deep, { recursive: true });
     const long = around(deep, { staging: "all" });
     await long.learn();

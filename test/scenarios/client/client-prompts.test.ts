@@ -86,9 +86,9 @@ describe("the deadline of a call", () => {
     expect(await client.prompt("x", { timeoutMs: 20_000 })).toMatch(/^req_/);
     const controller = new AbortController();
     const opening = client.newSession({ signal: controller.signal });
-    setTimeout(() => controller.abort(), 50);
+    setTimeout(() => controller.abort(), 1000); // long enough for the answer itself, also on a busy machine
     expect(await opening).toMatchObject({ type: "new_session" });
-    expect(await client.newSession({ timeoutMs: 50 })).toMatchObject({ type: "new_session" });
+    expect(await client.newSession({ timeoutMs: 1000 })).toMatchObject({ type: "new_session" });
     expect(await kindOf(client.promptAndWait("x", { timeoutMs: 50 }))).toBe("timeout");
     expect(performance.now() - before).toBeLessThan(10_000);
   });

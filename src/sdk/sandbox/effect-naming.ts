@@ -1,7 +1,8 @@
 // From what a command did in the view to the changes of a plan, with names as this project shows them, and marks on what
 // only the user's own word may write.
 
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { tmpdir } from "../../base/home.js";
 import { configRootDirectory } from "../../config/config-roots.js";
 import type { Effect } from "../../files/layer/stage-view.js";
@@ -24,7 +25,7 @@ export function plannedEffects(
     projects: [cwd],
     tempDirs: [tmpdir()],
   });
-  const named = namedByGit(directoriesUp(cwd), home);
+  const named = namedByGit([...directoriesUp(cwd), ...repositoriesAt(effects, cwd)], home);
   const made = effects.flatMap(({ path, after }) => (after ? [path] : []));
   const isEmbedded = embeddedTest([...stagedPaths, ...made], cwd);
   return planEffects(effects, {
@@ -33,6 +34,14 @@ export function plannedEffects(
     isProtected: (path) =>
       (isProtected(path) && !isGitData(path)) || isEmbedded(path) || named.some((one) => isWithin(path, one)),
   });
+}
+
+/** The working trees in the project, below the working directory, in which something was changed. */
+function repositoriesAt(effects: readonly Effect[], cwd: string): string[] {
+  const found = new Set<string>();
+  for (const { path } of effects)
+    for (let at = dirname(path); at !== cwd && isWithin(at, cwd) && !found.has(at); at = dirname(at)) found.add(at);
+  return [...found].filter((directory) => existsSync(join(directory, ".git")));
 }
 
 function directoriesUp(directory: string): string[] {

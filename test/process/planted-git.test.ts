@@ -6,7 +6,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ensureBuilt } from "../kit/rpc-host.js";
+import { openAi, startScriptedServer } from "../../src/testing/index.js";
+import { ensureBuilt, modelsAt } from "../kit/rpc-host.js";
 import { galleyBin, run } from "../kit/run-galley.js";
 import { sandboxAbility } from "../kit/sandbox-rig.js";
 import { temporaryDirectory } from "../kit/temporary-directory.js";
@@ -59,6 +60,25 @@ const settings: Record<string, readonly [value: string, path: string]> = {
   "alias.go": ["!./tools/go", "tools/go"],
 };
 const always = [".githooks/pre-commit", ".husky/pre-commit", ".husky/_/h"];
+
+describe("file tools", () => {
+  it("protect the same", async () => {
+    const write = (path: string) =>
+      openAi.toolCalls([{ id: path, name: "write", arguments: { path, content: "planted\n" } }]);
+    const bare = ["data/config", "data/objects/x", "data/refs/x", "data/HEAD"];
+    const calls = ["tools/hooks/pre-commit", "tools/commit", "readme", ...bare].map(write);
+    const server = await startScriptedServer([...calls, openAi.text("Done.")]);
+    const { cwd, galley } = rig({ "core.hooksPath": "tools/hooks" }, { "tools/commit": "old\n" });
+    symlinkSync("../../tools/commit", join(cwd, ".git/hooks/post-commit"));
+    mkdirSync(join(cwd, "../.galley/agent"), { recursive: true });
+    writeFileSync(join(cwd, "../.galley/agent/models.yml"), modelsAt(server.url));
+    const { stderr } = await galley("-p", "go");
+    await server.close();
+    const refused = [...stderr.matchAll(/^ {2}write (\S+): .* is protected and only the user may change it/gm)];
+    expect(refused.map(([, path]) => path)).toEqual(["tools/hooks/pre-commit", "tools/commit", "data/HEAD"]);
+    expect(readFileSync(join(cwd, "readme"), "utf8")).toBe("planted\n");
+  });
+});
 
 describe.skipIf(reason !== undefined)("what a repository's configuration names", () => {
   it.each([

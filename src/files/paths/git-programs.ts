@@ -2,7 +2,7 @@
 // configuration. Git runs or reads them at the user's next call, so they are protected like `.git/hooks`, and so is what
 // links of hooks lead to. The configuration is read as text, within bounds; git is not started on it.
 
-import { type Dirent, existsSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, existsSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readGitText } from "../git-directory.js";
 import { isWithin } from "./resolve-path.js";
@@ -41,7 +41,7 @@ export function namedByGit(trees: readonly string[], home: string): string[] {
 /** Of a linked worktree or a submodule its own, and the one that it shares. They may lie anywhere: they are only read. */
 function gitDirectoriesOf(tree: string): string[] {
   const own = join(tree, ".git");
-  if (statSync(own, { throwIfNoEntry: false })?.isDirectory()) return [own];
+  if (statOf(own)?.isDirectory()) return [own];
   const link = /^gitdir: (.+?)\n*$/.exec(readGitText(own) ?? "")?.[1];
   if (link === undefined) return [];
   const directory = resolve(tree, link);
@@ -51,8 +51,8 @@ function gitDirectoriesOf(tree: string): string[] {
 
 /** What a link leads to, and the files to which the links in a directory lead: git follows them. */
 function ledTo(path: string): string[] {
-  const isFile = (target: string) => statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true;
-  return [...targetOf(path), ...linksIn(path).flatMap(targetOf).filter(isFile)];
+  const files = linksIn(path).flatMap(targetOf);
+  return [...targetOf(path), ...files.filter((target) => !statOf(target)?.isDirectory())];
 }
 
 function linksIn(directory: string): string[] {
@@ -105,10 +105,19 @@ function inCommand(line: string, tree: string, home: string): string[] {
     if (word === "" || word.startsWith("-")) return [];
     // `$(git rev-parse --show-toplevel)/x` and `$PWD/x` leave `/x`.
     const path = isAbsolute(word) && !isBelow(word, tree) ? join(tree, word) : resolve(tree, word);
-    const entry = statSync(path, { throwIfNoEntry: false });
+    const entry = statOf(path);
     const isNamed = entry ? !entry.isDirectory() : word.includes("/") && (!isAbsolute(word) || !existsSync(word));
     return isNamed ? [path] : [];
   });
+}
+
+/** Undefined also for links in a circle, and where this user may not look. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** The last name as it is: it may be a link, which counts as itself. */

@@ -7,8 +7,7 @@ import { tmpdir } from "../../base/home.js";
 import { configRootDirectory } from "../../config/config-roots.js";
 import type { Effect } from "../../files/layer/stage-view.js";
 import { isGitData } from "../../files/paths/git-data.js";
-import { namedByGit } from "../../files/paths/git-programs.js";
-import { embeddedTest } from "../../files/paths/git-repositories.js";
+import { gitTest } from "../../files/paths/git-test.js";
 import { protectedTest } from "../../files/paths/protected-paths.js";
 import { displayPath, isWithin } from "../../files/paths/resolve-path.js";
 import { type PlannedEffects, planEffects } from "../../plans/effects/plan-effects.js";
@@ -25,14 +24,13 @@ export function plannedEffects(
     projects: [cwd],
     tempDirs: [tmpdir()],
   });
-  const named = namedByGit([...directoriesUp(cwd), ...repositoriesAt(effects, cwd)], home);
-  const made = effects.flatMap(({ path, after }) => (after ? [path] : []));
-  const isEmbedded = embeddedTest([...stagedPaths, ...made], cwd);
+  const trees = [...directoriesUp(cwd), ...repositoriesAt(effects, cwd)];
+  const made = [...stagedPaths, ...effects.flatMap(({ path, after }) => (after ? [path] : []))];
+  const isOfGit = gitTest({ trees, made, cwd, home });
   return planEffects(effects, {
     shownPath: (path) => displayPath(path, cwd),
     // What git keeps for itself is written with the rest of what a command did.
-    isProtected: (path) =>
-      (isProtected(path) && !isGitData(path)) || isEmbedded(path) || named.some((one) => isWithin(path, one)),
+    isProtected: (path) => (isProtected(path) && !isGitData(path)) || isOfGit(path),
   });
 }
 

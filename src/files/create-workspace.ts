@@ -19,7 +19,7 @@ import {
   type ReadPolicy,
 } from "./paths/read-denials.js";
 import { displayPath, isWithin, quoted, shownBelow, spellings } from "./paths/resolve-path.js";
-import { createWriteResolver, isAllowed } from "./paths/resolve-write.js";
+import { createWriteResolver, isAllowed, type WriteRules } from "./paths/resolve-write.js";
 import { defaultSecretPaths, secretTest } from "./paths/secret-paths.js";
 import { cannotOpen, refusal } from "./refusals.js";
 import { surveyFiles } from "./walk/survey.js";
@@ -43,7 +43,8 @@ export interface WorkspaceOptions {
   /** The session's private directory for temporary files, which may be written as well. */
   tempDir?: string | undefined;
   /** See `WriteRules`. */
-  repositoriesOf?: ((roots: readonly string[]) => Promise<readonly string[]>) | undefined;
+  repositoriesOf?: WriteRules["repositoriesOf"];
+  gitTest?: WriteRules["gitTest"];
   /** Asks the user. Default: the answer is no. */
   permit?: Permit | undefined;
   /** Default 50 MiB. */
@@ -67,6 +68,7 @@ export function createWorkspace(disk: Disk, options: WorkspaceOptions): Workspac
     roots: options.roots ?? [],
     tempDir: options.tempDir,
     repositoriesOf: options.repositoriesOf,
+    gitTest: options.gitTest,
     permit,
   });
 

@@ -25,6 +25,7 @@ export function createNodeWorkspace(options: NodeWorkspaceOptions): Workspace {
     // Found once: a repository that a command creates around the directory later must not widen what may be written.
     // Only plans of commands need it.
     repositoriesOf: async (roots) => (await import("./git-worktree.js")).stagedRepositories(roots),
+    gitTest: async (git) => (await import("./paths/git-test.js")).gitTest(git),
     projectRoot: options.projectRoot ?? findProject({ cwd, home }).writableRoot,
   });
 }

@@ -3,10 +3,11 @@
 // the built program.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ensureBuilt } from "../kit/rpc-host.js";
+import { openAi, startScriptedServer } from "../../src/testing/index.js";
+import { ensureBuilt, modelsAt } from "../kit/rpc-host.js";
 import { galleyBin, run } from "../kit/run-galley.js";
 import { sandboxAbility } from "../kit/sandbox-rig.js";
 import { temporaryDirectory } from "../kit/temporary-directory.js";
@@ -29,7 +30,9 @@ function rig(config: Record<string, string>, files: Record<string, string>) {
   for (const [key, value] of Object.entries(config)) execFileSync("git", ["config", key, value], git);
   for (const [name, text] of Object.entries(files)) write(name, text);
   const env = { PATH: process.env.PATH, HOME: home, GALLEY_OFFLINE: "1" };
-  return { cwd, galley: (...args: string[]) => run(process.execPath, [galleyBin, ...args], { cwd, env }) };
+  const galleyIn = (directory: string, ...args: string[]) =>
+    run(process.execPath, [galleyBin, ...args], { cwd: directory, env });
+  return { cwd, galleyIn, galley: (...args: string[]) => galleyIn(cwd, ...args) };
 }
 
 /** The configuration, and what of the project it makes git run or read. */
@@ -45,6 +48,9 @@ const settings: Record<string, readonly [value: string, path: string]> = {
   "diff.other.command": ["./tools/other-diff", "tools/other-diff"],
   "merge.own.driver": ["sh tools/merge.sh %O %A %B", "tools/merge.sh"],
   "core.fsmonitor": [".tools/monitor", ".tools/monitor"],
+  "diff.pwd.command": ["$PWD/tools/pwd-diff", "tools/pwd-diff"],
+  "core.askPass": ["~/project/tools/ask", "tools/ask"],
+  "sequence.editor": ['"$HOME"/project/tools/sequence', "tools/sequence"],
   "core.pager": ["tools/pager | less", "tools/pager"],
   "core.editor": ["./editor", "editor"],
   "core.sshCommand": ["tools/ssh -q", "tools/ssh"],
@@ -54,6 +60,25 @@ const settings: Record<string, readonly [value: string, path: string]> = {
   "alias.go": ["!./tools/go", "tools/go"],
 };
 const always = [".githooks/pre-commit", ".husky/pre-commit", ".husky/_/h"];
+
+describe("file tools", () => {
+  it("protect the same", async () => {
+    const write = (path: string) =>
+      openAi.toolCalls([{ id: path, name: "write", arguments: { path, content: "planted\n" } }]);
+    const bare = ["data/config", "data/objects/x", "data/refs/x", "data/HEAD"];
+    const calls = ["tools/hooks/pre-commit", "tools/commit", "readme", ...bare].map(write);
+    const server = await startScriptedServer([...calls, openAi.text("Done.")]);
+    const { cwd, galley } = rig({ "core.hooksPath": "tools/hooks" }, { "tools/commit": "old\n" });
+    symlinkSync("../../tools/commit", join(cwd, ".git/hooks/post-commit"));
+    mkdirSync(join(cwd, "../.galley/agent"), { recursive: true });
+    writeFileSync(join(cwd, "../.galley/agent/models.yml"), modelsAt(server.url));
+    const { stderr } = await galley("-p", "go");
+    await server.close();
+    const refused = [...stderr.matchAll(/^ {2}write (\S+): .* is protected and only the user may change it/gm)];
+    expect(refused.map(([, path]) => path)).toEqual(["tools/hooks/pre-commit", "tools/commit", "data/HEAD"]);
+    expect(readFileSync(join(cwd, "readme"), "utf8")).toBe("planted\n");
+  });
+});
 
 describe.skipIf(reason !== undefined)("what a repository's configuration names", () => {
   it.each([
@@ -123,6 +148,57 @@ describe.skipIf(reason !== undefined)("what a repository's configuration names",
     expect(readFileSync(join(cwd, "bare/config"), "utf8")).toBe(before);
     expect(existsSync(join(cwd, "bare/hooks/update"))).toBe(false);
     expect(readFileSync(join(cwd, "bare/description"), "utf8")).toBe("x\n");
+  });
+
+  /** From both sides. Whether the text of a file stayed as it was. */
+  async function isKept(
+    { cwd, galley }: Pick<ReturnType<typeof rig>, "cwd" | "galley">,
+    path: string,
+    before = "old\n",
+  ): Promise<boolean[]> {
+    const look = () => existsSync(join(cwd, path)) && readFileSync(join(cwd, path), "utf8") === before;
+    const plant = `mkdir -p "$(dirname ${path})"; echo planted > ${path}`;
+    await galley("exec", "--", "sh", "-c", plant);
+    const first = look();
+    writeFileSync(join(cwd, path), before);
+    await galley("exec", "--stage", "--", "sh", "-c", plant);
+    await galley("apply", "--all");
+    return [first, look()];
+  }
+
+  it.each([
+    ["a directory of hooks", { "core.hooksPath": "hooks" }, "hooks", "tools/hooks", "tools/hooks/pre-commit"],
+    ["a hook of such a directory", { "core.hooksPath": "hooks" }, "hooks/pre-push", "../tools/push", "tools/push"],
+    ["a hook of git's own", {}, ".git/hooks/pre-commit", "../../tools/commit", "tools/commit"],
+    ["a hook of .husky", {}, ".husky/pre-commit", "../tools/husky", "tools/husky"],
+  ])("and what a link leads to that stands for %s", async (_, config, link, target, path) => {
+    const place = rig(config, { [path]: "old\n" });
+    mkdirSync(dirname(join(place.cwd, link)), { recursive: true });
+    symlinkSync(target, join(place.cwd, link));
+    expect(await isKept(place, path)).toEqual([true, true]);
+  });
+
+  it("of one working tree alone, with the settings that are its own", async () => {
+    const place = rig({ "extensions.worktreeConfig": "true" }, {});
+    const git = (cwd: string, ...args: string[]) =>
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], { cwd });
+    git(place.cwd, "commit", "-q", "--allow-empty", "-m", "one");
+    git(place.cwd, "worktree", "add", "-q", "../linked");
+    const cwd = join(place.cwd, "../linked");
+    git(cwd, "config", "--worktree", "core.hooksPath", "tools/hooks");
+    const there = { cwd, galley: (...args: string[]) => place.galleyIn(cwd, ...args) };
+    mkdirSync(join(cwd, "tools/hooks"), { recursive: true });
+    writeFileSync(join(cwd, "tools/hooks/pre-commit"), "old\n");
+    expect(await isKept(there, "tools/hooks/pre-commit")).toEqual([true, true]);
+  });
+
+  it("of a repository in the project, where a command is staged", async () => {
+    const place = rig({}, {});
+    execFileSync("git", ["init", "-q", "inner"], { cwd: place.cwd });
+    execFileSync("git", ["config", "core.hooksPath", "tools/hooks"], { cwd: join(place.cwd, "inner") });
+    mkdirSync(join(place.cwd, "inner/tools/hooks"), { recursive: true });
+    const [, isKeptWhenStaged] = await isKept(place, "inner/tools/hooks/pre-commit");
+    expect(isKeptWhenStaged).toBe(true);
   });
 
   it("further files that an included one names", async () => {

@@ -1,11 +1,10 @@
 // What the configuration of a repository names inside the project: directories of hooks, scripts, and further files of
-// configuration. Git runs or reads them at the user's next call, so they are protected like `.git/hooks`. The configuration
-// is read as text, within bounds; git is not started on it.
+// configuration. Git runs or reads them at the user's next call, so they are protected like `.git/hooks`, and so is what
+// links of hooks lead to. The configuration is read as text, within bounds; git is not started on it.
 
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, existsSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readGitText } from "../git-directory.js";
-import { commonGitDirectory } from "../git-worktree.js";
 import { isWithin } from "./resolve-path.js";
 
 const maxFiles = 32;
@@ -30,16 +29,57 @@ const programs = new RegExp(
  */
 export function namedByGit(trees: readonly string[], home: string): string[] {
   return trees.flatMap((tree) => {
-    const own = join(tree, ".git");
-    const isOwn = statSync(own, { throwIfNoEntry: false })?.isDirectory() === true;
-    const gitDirectory = isOwn ? own : commonGitDirectory(tree);
-    return gitDirectory === undefined ? [] : namedIn(tree, { gitDirectory, home });
+    const gitDirectories = gitDirectoriesOf(tree);
+    if (gitDirectories.length === 0) return [];
+    const named = namedIn(tree, { gitDirectories, home });
+    const hooks = [...gitDirectories.map((directory) => join(directory, "hooks")), join(tree, ".githooks")];
+    const led = [...hooks, join(tree, ".husky"), ...named].flatMap(ledTo);
+    return [...new Set([...named, ...led])].filter((path) => isBelow(path, tree));
   });
 }
 
-function namedIn(tree: string, { gitDirectory, home }: { gitDirectory: string; home: string }): string[] {
+/** Of a linked worktree or a submodule its own, and the one that it shares. They may lie anywhere: they are only read. */
+function gitDirectoriesOf(tree: string): string[] {
+  const own = join(tree, ".git");
+  if (statOf(own)?.isDirectory()) return [own];
+  const link = /^gitdir: (.+?)\n*$/.exec(readGitText(own) ?? "")?.[1];
+  if (link === undefined) return [];
+  const directory = resolve(tree, link);
+  const common = /^(.+?)\n*$/.exec(readGitText(join(directory, "commondir")) ?? "")?.[1];
+  return [directory, ...(common === undefined ? [] : [resolve(directory, common)])];
+}
+
+/** What a link leads to, and the files to which the links in a directory lead: git follows them. */
+function ledTo(path: string): string[] {
+  const files = linksIn(path).flatMap(targetOf);
+  return [...targetOf(path), ...files.filter((target) => !statOf(target)?.isDirectory())];
+}
+
+function linksIn(directory: string): string[] {
+  let entries: Dirent[] = [];
+  try {
+    entries = readdirSync(directory, { withFileTypes: true });
+  } catch {
+    // it is no directory, or cannot be read
+  }
+  return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(directory, name));
+}
+
+function targetOf(path: string): string[] {
+  try {
+    const target = canonical(resolve(dirname(path), readlinkSync(path)));
+    return [existsSync(target) ? realpathSync.native(target) : target];
+  } catch {
+    return []; // it is no link
+  }
+}
+
+function namedIn(
+  tree: string,
+  { gitDirectories, home }: { gitDirectories: readonly string[]; home: string },
+): string[] {
   const found = new Set<string>();
-  const waiting = [join(gitDirectory, "config"), join(gitDirectory, "config.worktree")];
+  const waiting = gitDirectories.flatMap((each) => [join(each, "config"), join(each, "config.worktree")]);
   const seen = new Set(waiting);
   for (let next = 0; next < waiting.length && next < maxFiles; next++) {
     const file = waiting[next] as string;
@@ -51,22 +91,33 @@ function namedIn(tree: string, { gitDirectory, home }: { gitDirectory: string; h
         found.add(path);
         if (isInclude && !seen.has(path)) waiting.push(path);
         seen.add(path);
-      } else if (programs.test(key)) for (const path of inCommand(value, tree)) found.add(path);
+      } else if (programs.test(key)) for (const path of inCommand(value, tree, home)) found.add(path);
     }
   }
-  return [...found].map(canonical).filter((path) => isBelow(path, tree));
+  return [...found].map(canonical);
 }
 
 /** The paths below the tree in a line for the shell: with a slash, or of a file that is there. */
-function inCommand(line: string, tree: string): string[] {
-  const words = line.split(/[\s;|&()<>`$"'=!{}]+/).filter((word) => word !== "" && !word.startsWith("-"));
+function inCommand(line: string, tree: string, home: string): string[] {
+  const plain = line.replaceAll(/["']/g, "").replaceAll(/(?<![^\s=])~(?=\/)|\$(?:HOME\b|\{HOME\})/g, home);
+  const words = plain.replaceAll(/\$\w+/g, " ").split(/[\s;|&()<>`$=!{}]+/);
   return words.flatMap((word) => {
-    // `$(git rev-parse --show-toplevel)/x` leaves `/x`.
+    if (word === "" || word.startsWith("-")) return [];
+    // `$(git rev-parse --show-toplevel)/x` and `$PWD/x` leave `/x`.
     const path = isAbsolute(word) && !isBelow(word, tree) ? join(tree, word) : resolve(tree, word);
-    const entry = statSync(path, { throwIfNoEntry: false });
+    const entry = statOf(path);
     const isNamed = entry ? !entry.isDirectory() : word.includes("/") && (!isAbsolute(word) || !existsSync(word));
     return isNamed ? [path] : [];
   });
+}
+
+/** Undefined also for links in a circle, and where this user may not look. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** The last name as it is: it may be a link, which counts as itself. */

@@ -7,6 +7,7 @@ import { inLanes } from "../../base/in-lanes.js";
 import type { Disk, DiskStat } from "../disk/disk.js";
 import { cannotWrite, ifAbsent, writeFailure } from "../refusals.js";
 import type { Permit, PermitQuestion, PlannedEntry, WriteTarget } from "../workspace.js";
+import type { GitTestOptions } from "./git-test.js";
 import { type ProtectionPaths, protectedTest, type ReachTest, surveyProtected } from "./protected-paths.js";
 import { displayPath, isWithin, printable, spellings } from "./resolve-path.js";
 
@@ -22,6 +23,8 @@ export interface WriteRules {
   tempDir: string | undefined;
   /** Of the roots, canonical: git directories of linked worktrees. Asked for each plan. Default: none. */
   repositoriesOf?: ((roots: readonly string[]) => Promise<readonly string[]>) | undefined;
+  /** Default: git is not thought of. */
+  gitTest?: ((options: GitTestOptions) => Promise<(path: string) => boolean>) | undefined;
   permit: Permit | undefined;
 }
 
@@ -99,8 +102,16 @@ export function createWriteResolver(disk: Disk, rules: WriteRules): WriteResolve
       }),
     );
     let survey: Promise<ReachTest> | undefined;
+    let isOfGit: ReturnType<NonNullable<typeof rules.gitTest>> | undefined;
     const isReached: ReachTest = async (location) => {
       if (found.protection.tempDirs.some((directory) => isWithin(location.path, directory))) return false;
+      isOfGit ??= rules.gitTest?.({
+        trees: found.protection.projects,
+        made: locations.map(({ path }) => path),
+        cwd: rules.projectRoot,
+        home,
+      });
+      if ((await isOfGit)?.(location.path)) return true;
       survey ??= surveyProtected(disk, found.protection);
       return (await survey)(location);
     };

@@ -1,13 +1,13 @@
 // From what a command did in the view to the changes of a plan, with names as this project shows them, and marks on what
 // only the user's own word may write.
 
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { tmpdir } from "../../base/home.js";
 import { configRootDirectory } from "../../config/config-roots.js";
 import type { Effect } from "../../files/layer/stage-view.js";
 import { isGitData } from "../../files/paths/git-data.js";
-import { namedByGit } from "../../files/paths/git-programs.js";
-import { embeddedTest } from "../../files/paths/git-repositories.js";
+import { gitTest } from "../../files/paths/git-test.js";
 import { protectedTest } from "../../files/paths/protected-paths.js";
 import { displayPath, isWithin } from "../../files/paths/resolve-path.js";
 import { type PlannedEffects, planEffects } from "../../plans/effects/plan-effects.js";
@@ -24,15 +24,22 @@ export function plannedEffects(
     projects: [cwd],
     tempDirs: [tmpdir()],
   });
-  const named = namedByGit(directoriesUp(cwd), home);
-  const made = effects.flatMap(({ path, after }) => (after ? [path] : []));
-  const isEmbedded = embeddedTest([...stagedPaths, ...made], cwd);
+  const trees = [...directoriesUp(cwd), ...repositoriesAt(effects, cwd)];
+  const made = [...stagedPaths, ...effects.flatMap(({ path, after }) => (after ? [path] : []))];
+  const isOfGit = gitTest({ trees, made, cwd, home });
   return planEffects(effects, {
     shownPath: (path) => displayPath(path, cwd),
     // What git keeps for itself is written with the rest of what a command did.
-    isProtected: (path) =>
-      (isProtected(path) && !isGitData(path)) || isEmbedded(path) || named.some((one) => isWithin(path, one)),
+    isProtected: (path) => (isProtected(path) && !isGitData(path)) || isOfGit(path),
   });
+}
+
+/** The working trees in the project, below the working directory, in which something was changed. */
+function repositoriesAt(effects: readonly Effect[], cwd: string): string[] {
+  const found = new Set<string>();
+  for (const { path } of effects)
+    for (let at = dirname(path); at !== cwd && isWithin(at, cwd) && !found.has(at); at = dirname(at)) found.add(at);
+  return [...found].filter((directory) => existsSync(join(directory, ".git")));
 }
 
 function directoriesUp(directory: string): string[] {

@@ -28,6 +28,7 @@ import type { ExtensionManagerDeps } from "./extensions/extension-manager-deps.j
 import { findExtensions } from "./extensions/find-extensions.js";
 import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
+import { streamWithAdded } from "./models/added-streams.js";
 import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { ConfinedCommands } from "./sandbox/confined-commands.js";
@@ -86,7 +87,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const tools = new SessionTools({ environment, resources, access, confinement, changes, given, user }, options);
   const { settings, log } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
-  const asked = options.streamFn ?? streamWithKeys(streamByApi, models.keys);
+  const asked = options.streamFn ?? streamWithKeys(streamWithAdded(streamByApi, models.registry), models.keys);
   const stream = budget.meter(withLocalNotices(asked, { typeOf: models.serverTypeOf, log }));
   const joined: Joined = { environment, resources, models, changes, tools, stream, confinement };
   const extensions = createExtensionManager(options, joined, {
@@ -229,6 +230,7 @@ function createExtensionManager(
   const { workspace, processes } = resources;
   const source = sourceOf(options, models);
   const { maxFiles } = toolSettingsOf(environment.settings, environment.env).astEdit ?? {};
+  const asking = { models: source, stream, direct: options.streamFn ?? streamByApi, clock };
   const hostModules = {
     async galley() {
       const { extensionExports } = await import("./extensions/extension-exports.js");
@@ -239,7 +241,7 @@ function createExtensionManager(
       return { ...extensionExports(own), createAgentSession };
     },
     ...(options.components ? { tui: options.components } : {}),
-    ai: async () => (await import("./extensions/model-functions.js")).modelFunctions({ models: source, stream, clock }),
+    ai: async () => (await import("./extensions/model-functions.js")).modelFunctions(asking),
   };
   // Published modules show their own views only in what they know as a terminal.
   const mode = options.mode === "interactive" && options.ui?.custom ? "tui" : (options.mode ?? "print");
@@ -251,7 +253,8 @@ function createExtensionManager(
     processes,
     projectProcesses: confinedProcesses(processes, confinement),
     changes,
-    models: source,
+    ...asking,
+    registry: models.registry,
     ...ofSession,
     mode,
     hostModules,

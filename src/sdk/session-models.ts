@@ -53,6 +53,8 @@ export interface Surroundings {
 export interface SessionModels {
   readonly source: ModelSource;
   readonly keys: KeyAccess;
+  /** Where extensions add their providers. */
+  readonly registry: Pick<ModelRegistry, "added">;
   readonly model: ProviderModel | undefined;
   /** What was requested, by itself or with the model. */
   readonly namedLevel: ThinkingLevel | undefined;
@@ -102,6 +104,7 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   const source: ModelSource = {
     available: () => registry.available(),
     all: () => registry.all(),
+    allKnown: () => registry.allKnown(),
     find: (provider, modelId) => registry.find(provider, modelId) ?? discovery.assume(`${provider}/${modelId}`),
     hasCredential: (model) => registry.hasCredential(model),
     apiKeyFor: keys.apiKeyFor,
@@ -116,7 +119,8 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   };
   const namedLevel = options.thinkingLevel ?? chosen.thinkingLevel;
   const usualLevel = settings.get("defaultThinkingLevel");
-  return { source, keys, model: chosen.model, namedLevel, usualLevel, serverTypeOf: (id) => discovery.typeOf(id) };
+  const serverTypeOf = (id: string) => discovery.typeOf(id);
+  return { source, keys, registry, model: chosen.model, namedLevel, usualLevel, serverTypeOf };
 }
 
 /** Models of local servers are known once they are named: by the command line after asking, by the settings as they are. */

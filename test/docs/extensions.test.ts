@@ -67,6 +67,7 @@ const apiMembers: Record<keyof ExtensionAPI, true> = {
     appendEntry: true,
   },
   ...{ getActiveTools: true, getAllTools: true, setActiveTools: true, getSessionName: true, setSessionName: true },
+  ...{ registerProvider: true, unregisterProvider: true },
   ...{ getCommands: true, setLabel: true, setModel: true, getThinkingLevel: true, setThinkingLevel: true },
 };
 

@@ -117,5 +117,7 @@ function recordingHost(asked: string[]): ExtensionHost {
     getThinkingLevel: () => "low",
     setThinkingLevel: (...args) => note("setThinkingLevel", args),
     toolsChanged: () => note("toolsChanged", []),
+    registerProvider: (_owner, ...args) => note("registerProvider", args),
+    unregisterProvider: (_owner, ...args) => note("unregisterProvider", args),
   };
 }

@@ -2,6 +2,7 @@
 // not there yet while extensions load.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
+import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import { suggestion } from "../../base/nearest-name.js";
 import { eventNames } from "../hooks/event-names.js";
@@ -66,7 +67,10 @@ export function createExtensionApi(deps: ExtensionApiDeps): ExtensionAPI {
   };
 }
 
-type Registrations = Pick<ExtensionAPI, "on" | "getFlag" | "events" | (`register${string}` & keyof ExtensionAPI)>;
+type Registrations = Pick<
+  ExtensionAPI,
+  "on" | "getFlag" | "events" | (`${"un" | ""}register${string}` & keyof ExtensionAPI)
+>;
 
 function registrations({ extension, bus, log, builtInCommands, flagValues, boundHost, guard }: ExtensionApiDeps) {
   const { path } = extension.origin;
@@ -124,6 +128,18 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
     registerAssistantThinkingRenderer(renderer) {
       needFunction("The renderer of thoughts", renderer);
       extension.thinkingRenderer = renderer;
+    },
+    registerProvider(given: unknown, config: unknown = given) {
+      const name = isObject(given) ? given.id : given;
+      if (typeof name !== "string" || name === "" || !isObject(config))
+        throw new GalleyError("invalid_argument", "registerProvider needs a name and a description, or a provider");
+      extension.providers.set(name, config);
+      const register = () => boundHost()?.registerProvider(extension.origin, name, config);
+      guard(extension, "registerProvider", () => runAsHost(register));
+    },
+    unregisterProvider(name) {
+      extension.providers.delete(name);
+      runAsHost(() => boundHost()?.unregisterProvider(extension.origin, name));
     },
     events: {
       on(channel, handler) {

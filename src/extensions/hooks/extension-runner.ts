@@ -23,7 +23,7 @@ import {
 import type { ExtensionRegistrations, RegisteredHandler, RegisteredTool } from "../api/extension-registrations.js";
 import { ExtensionRegistry, type Owned } from "../api/extension-registry.js";
 import { adaptExtensionTool, type ExtensionTool } from "../api/extension-tools.js";
-import { type Patience, runGuarded } from "../load/load-guard.js";
+import { type Patience, runAsHost, runGuarded } from "../load/load-guard.js";
 import type { ExtensionEvent, HookEvent, OutcomeOf } from "./hooks.js";
 import { ruleFor } from "./hooks-rules.js";
 
@@ -75,6 +75,16 @@ export class ExtensionRunner {
   /** From now on extensions can act on the session. */
   initialize(host: ExtensionHost): void {
     this.#host = host;
+  }
+
+  /** What was said while they loaded. The user's come first: a project's cannot take their names. */
+  registerProviders(): void {
+    const { extensions } = this.registry;
+    for (const extension of extensions.toSorted((a, b) => Number(a.origin.needsTrust) - Number(b.origin.needsTrust)))
+      for (const [name, config] of extension.providers)
+        this.guard(extension, "registerProvider", () =>
+          runAsHost(() => this.host().registerProvider(extension.origin, name, config)),
+        );
   }
 
   /**

@@ -12,7 +12,7 @@ import { canonical } from "../../files/paths/find-roots.js";
 import type { Processes } from "../../processes/processes.js";
 import type { CustomTool, CustomToolFactory } from "../api/custom-tool.js";
 import { createLiveUI, type LiveUI, type ToolUI } from "../api/custom-tool-ui.js";
-import type { ExtensionOrigin } from "../api/extension-registrations.js";
+import type { ExtensionOrigin } from "../api/extension-origin.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
 import type { GivenPush, ToolPendingActions } from "../api/tool-api-pending.js";
 import { type HostModules, isHostModule, VirtualModules } from "../compat/virtual-modules.js";

@@ -47,6 +47,7 @@ import { ExtensionReports } from "./extension-reports.js";
 import { allFailedText, unlessClosed } from "./failed-guards.js";
 import type { LiveExtensions } from "./live-extensions.js";
 import type { ExtensionOptions, LoadedSessionExtensions, UndecidedProject } from "./load-session-extensions.js";
+import type { RegisteredProviders } from "./registered-providers.js";
 
 /** How long extensions that are still being loaded may take when the session ends. */
 const loadPatienceMs = 2000;
@@ -65,6 +66,7 @@ export class ExtensionManager implements SessionExtensions {
   #loaded: LoadedSessionExtensions | undefined;
   #liveUI: LiveUI | undefined;
   #memory: LoadMemory | undefined;
+  #providers: RegisteredProviders | undefined;
   #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
   #undecided: UndecidedProject | undefined;
   #hasUntrusted = false;
@@ -257,6 +259,7 @@ export class ExtensionManager implements SessionExtensions {
     await (limitMs === undefined ? goodbye() : atMost(this.#deps.clock, limitMs, goodbye()));
     this.#isGone = true;
     this.#live?.runner?.close();
+    this.#providers?.close();
   }
 
   async #load(): Promise<void> {
@@ -359,12 +362,19 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   async #liven(loaded: LoadedSessionExtensions, old: readonly AnyTool[]): Promise<LiveExtensions> {
-    const { liveExtensions } = await import("./live-extensions.js");
+    const [{ liveExtensions }, { RegisteredProviders }, { modelFunctions }] = await Promise.all([
+      import("./live-extensions.js"),
+      import("./registered-providers.js"),
+      import("./model-functions.js"),
+    ]);
     const session = this.#deps.session();
+    this.#providers ??= new RegisteredProviders({ ...this.#deps, onChange: () => {} });
     const deps = {
       ...this.#deps,
       clock: this.#clock,
       session,
+      providers: this.#providers,
+      functions: () => modelFunctions(this.#deps),
       isProjectTrusted: () => loaded.isProjectTrusted,
       commandContext: () => this.#live?.runner?.commandContext(),
       reload: () => this.reload(),

@@ -69,6 +69,7 @@ export function liveExtensions(
   session.replaceTools(old, added);
   const extensionHost = createExtensionHost({ ...deps, toolsChanged });
   runner?.initialize(extensionHost);
+  deps.providers.renew(() => runner?.registerProviders());
   const taken = new Set(runner?.commands().map(({ name }) => name));
   for (const { path, command } of commands)
     if (taken.has(command.name)) log.warn(`${path}: /${command.name} is a command of an extension, which comes first`);

@@ -25,7 +25,7 @@ import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js
 import { sortGivenTools } from "./custom-tools.js";
 import type { ExtensionManager } from "./extensions/extension-manager.js";
 import type { ExtensionManagerDeps } from "./extensions/extension-manager-deps.js";
-import { findExtensions } from "./extensions/find-extensions.js";
+import { findExtensions, mayFindExtensions } from "./extensions/find-extensions.js";
 import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { streamWithAdded } from "./models/added-streams.js";
@@ -70,7 +70,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     { ...environment, permit: user.permit, live: options.env ? undefined : process.env },
     options,
   );
-  const models = await findSessionModels(options, environment);
+  const mayAddModels = () => mayFindExtensions(environment, options);
+  const models = await findSessionModels({ ...options, mayAddModels }, environment);
   const access = new SessionAccess(environment.settings, options);
   const confinement = new ConfinedCommands(options, {
     environment,
@@ -127,9 +128,27 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   session.setUIContext(options.ui);
   if (options.sessionName !== undefined) session.setSessionName(options.sessionName);
   // What was named for this start wins over the record.
-  const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
-  if (!options.deferModules) await session.whenReady();
+  const restore = () => (isModelNamed(options) ? undefined : made().restoreModel(options.thinkingLevel));
+  let modelFallbackMessage = restore();
+  const isMissing = models.missing !== undefined || (extensions !== undefined && modelFallbackMessage !== undefined);
+  if (!options.deferModules || isMissing) await session.whenReady();
+  if (isMissing) {
+    await extensions?.modelsFound();
+    modelFallbackMessage = restore();
+    await useMissing(session, models.missing);
+  }
   return { session, modelFallbackMessage };
+}
+
+/** The model that was named and not known before extensions were loaded. */
+async function useMissing(session: AgentSession, missing: SessionModels["missing"]): Promise<void> {
+  try {
+    const { model, thinkingLevel } = missing?.() ?? {};
+    if (model) session.adoptModel({ model, thinkingLevel });
+  } catch (error) {
+    await session.dispose();
+    throw error;
+  }
 }
 
 function notReady(): never {

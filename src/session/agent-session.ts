@@ -27,6 +27,7 @@ import { executeProgram } from "./bash/execute-program.js";
 import type { ProgramOutcome, ProgramRequest } from "./bash/program.js";
 import { forceTool } from "./models/force-tool.js";
 import type { CycledModel } from "./models/model-control.js";
+import type { ModelChoice } from "./models/model-source.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
 import { runTool, type ToolRun, type ToolRunRequest } from "./run-tool.js";
 import type { ExtensionReport } from "./session-extensions.js";
@@ -124,6 +125,11 @@ export class AgentSession extends SessionView {
   /** Uses the model and the level of the record, or `level`; returns a sentence when the model is unavailable. */
   restoreModel(level?: ThinkingLevel): string | undefined {
     return this.internals.models.restore(level);
+  }
+
+  /** The model that was meant for the start, found later. */
+  adoptModel(choice: ModelChoice): void {
+    this.internals.models.adopt(choice);
   }
 
   setThinkingLevel(level: ThinkingLevel | undefined): void {

@@ -58,18 +58,36 @@ describe("pi.registerProvider", () => {
       (url) => `pi.registerProvider("mine", ${described(url, 'headers: { "x-team": "blue" }')});`,
       mine,
     );
-    await ask({ type: "get_commands" });
-    await expect
-      .poll(async () => (await ask({ type: "set_model", provider: "mine", modelId: "big" })).success, {
-        timeout: 20_000,
-      })
-      .toBe(true);
+    expect(await ask({ type: "set_model", provider: "mine", modelId: "big" })).toMatchObject({ success: true });
     const listed = (await ask({ type: "get_available_models" })).data.models as { id: string; provider: string }[];
     expect(listed).toContainEqual(expect.objectContaining({ provider: "mine", id: "big", contextWindow: 9000 }));
     expect(await prompt("Hello")).toBe("From mine.");
     const [request] = server.requests;
     expect(request?.headers).toMatchObject({ authorization: "Bearer key-of-mine", "x-team": "blue" });
     server.verify();
+  }, 60_000);
+
+  it("can be named for the start, where its models are found later too, and is found again by the session", async () => {
+    const body = (url: string) => `pi.registerProvider("mine", { ...${described(url)}, models: [],
+      refreshModels: async ({ signal, publish }) => (await new Promise((done) => setImmediate(done)), ${models}) });`;
+    const { ask, prompt, host } = await start([openAi.text("One."), openAi.text("Two.")], body, {
+      ...mine,
+      args: ["-e", "provider.ts", "--model", "mine/big"],
+    });
+    expect(await prompt("Hello")).toBe("One.");
+    await ask({ type: "new_session" });
+    expect((await ask({ type: "get_state" })).data.model).toMatchObject({ provider: "mine", id: "big" });
+    expect(await prompt("Hello")).toBe("Two.");
+    expect(host.stderr).not.toMatch(/mine/);
+  }, 60_000);
+
+  it("ends the start where a named model is not there after all", async () => {
+    const { host } = await start([], (url) => `pi.registerProvider("mine", ${described(url)});`, {
+      ...mine,
+      args: ["-e", "provider.ts", "--model", "mine/bigger"],
+    });
+    expect(await host.exited).toMatchObject({ code: 1 });
+    expect(host.stderr).toContain("Model not found: mine/bigger");
   }, 60_000);
 
   it("never takes the place of what the user set up, nor the user's key", async () => {

@@ -51,6 +51,8 @@ import type { RegisteredProviders } from "./registered-providers.js";
 
 /** How long extensions that are still being loaded may take when the session ends. */
 const loadPatienceMs = 2000;
+/** How long a session whose model is not known waits for providers to name theirs. */
+const modelPatienceMs = 5000;
 
 export class ExtensionManager implements SessionExtensions {
   readonly #deps: ExtensionManagerDeps;
@@ -103,6 +105,11 @@ export class ExtensionManager implements SessionExtensions {
   async ready(): Promise<void> {
     await this.loaded();
     await this.#beginning;
+  }
+
+  /** The models of their providers are known, as far as these answer in time. Never rejects. */
+  modelsFound(): Promise<void> {
+    return atMost(this.#deps.clock, modelPatienceMs, this.#providers?.settled() ?? Promise.resolve());
   }
 
   beginShutdown(mostMs: number): void {

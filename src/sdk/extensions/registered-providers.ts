@@ -42,6 +42,7 @@ export class RegisteredProviders {
   readonly #deps: RegisteredProvidersDeps;
   #given = new Map<string, Given>();
   readonly #over = new AbortController();
+  #asking: Promise<void> = Promise.resolve();
 
   constructor(deps: RegisteredProvidersDeps) {
     this.#deps = deps;
@@ -67,7 +68,14 @@ export class RegisteredProviders {
   /** Throws a sentence for its author where it cannot be used. */
   register(owner: ProviderOwner, id: string, config: JsonObject): void {
     this.#add(owner, id, config);
-    if (typeof config.refreshModels === "function") void this.#refresh(id); // never rejects
+    if (typeof config.refreshModels !== "function") return;
+    const [before, asked] = [this.#asking, this.#refresh(id)];
+    this.#asking = before.then(() => asked); // neither rejects
+  }
+
+  /** Every provider that was registered so far was asked for its models. */
+  settled(): Promise<void> {
+    return this.#asking;
   }
 
   unregister(owner: ProviderOwner, id: string): void {

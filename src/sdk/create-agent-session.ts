@@ -89,7 +89,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const { settings, log } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
   const asked = options.streamFn ?? streamWithKeys(streamWithAdded(streamByApi, models.registry), models.keys);
-  const stream = budget.meter(withLocalNotices(asked, { typeOf: models.serverTypeOf, log }));
+  const shown: StreamFunction = (request) => asked(extensions?.shownRequest(request) ?? request);
+  const stream = budget.meter(withLocalNotices(shown, { typeOf: models.serverTypeOf, log }));
   const joined: Joined = { environment, resources, models, changes, tools, stream, confinement };
   const extensions = createExtensionManager(options, joined, {
     givenTools: given.custom,
@@ -113,7 +114,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     confirm: user.confirmApply,
     confirmProtected: user.confirmProtected,
     ...modelsOf(options, models, opened.record),
-    ...workOf(options, joined, extensions),
+    ...workOf(options, { ...joined, access }, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
     approve: extensions ? extensions.closing(policy) : policy,
@@ -343,23 +344,28 @@ function policyOf(
 /** What the session does on the disk and with programs besides its tools. */
 function workOf(
   options: CreateAgentSessionOptions,
-  { environment, resources, confinement }: Joined,
+  { environment, resources, confinement, access }: Joined & { access: SessionAccess },
   extensions: ExtensionManager | undefined,
 ): Pick<AgentSessionDeps, "readMentions" | "runBash" | "runProgram" | "exportPage" | "release"> {
-  const { cwd, log, settings, env } = environment;
+  const { cwd, log, settings, env, clock } = environment;
   const { workspace, processes } = resources;
   return {
     readMentions: async (text) =>
       (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
     runBash: async (request, artifacts) => {
       const { command, excludeFromContext, signal, stage, isUnsandboxed } = request;
-      const outcome = await extensions?.runUserBash({ command, excludeFromContext, cwd }, signal);
-      if (outcome) return outcome;
+      const taken = await extensions?.runUserBash({ command, excludeFromContext, cwd }, signal);
+      if (taken && !("operations" in taken)) return taken;
       const { runPlaced } = await import("../tools/output/run-command.js");
       const { output } = toolSettingsOf(settings, env).bash ?? {};
       const timeoutSeconds = userCommandSeconds;
       const maskOutput = outputMask(environment);
       const running = { processes, artifacts, output, maskOutput };
+      if (taken) {
+        const { processesElsewhere } = await import("./extensions/operations-processes.js");
+        const elsewhere = processesElsewhere(taken.operations, { clock, access, isStaged: stage ?? false });
+        return runPlaced({ ...running, processes: elsewhere }, { ...request, cwd, timeoutSeconds }, {});
+      }
       const wish = { command, sourceToolName: "bash", stage, isUnsandboxed };
       const { end, notes } = await confinement.run(wish, (place) =>
         runPlaced(running, { ...request, cwd, timeoutSeconds }, place),

@@ -210,6 +210,7 @@ export class AgentSession extends SessionView {
 
   setSessionName(name: string): void {
     this.sessionManager.setName(name);
+    this.internals.deps.extensions?.renamed(this.sessionName);
   }
 
   /**
@@ -323,7 +324,7 @@ export class AgentSession extends SessionView {
   /** Custom tools and extensions are loaded, templates and skills are read. Never rejects: failures are reported. */
   async whenLoaded(): Promise<void> {
     const { extensions, library } = this.internals.deps;
-    await extensions?.loaded();
+    await extensions?.textsKnown();
     await library?.ready();
   }
 

@@ -54,6 +54,11 @@ const hooks: Record<HookName, true> = {
   tool_result: true,
   user_bash: true,
   project_trust: true,
+  before_provider_request: true,
+  after_provider_response: true,
+  resources_discover: true,
+  session_info_changed: true,
+  session_compact_failed: true,
 };
 
 const apiMembers: Record<keyof ExtensionAPI, true> = {

@@ -351,8 +351,8 @@ describe("what is probably a mistake is a warning", () => {
     ],
     [
       "an event of another program",
-      (pi) => pi.on("resources_discover", () => {}),
-      ['ext1: there is no event "resources_discover", so its handler is never called'],
+      (pi) => pi.on("cache_warming_decision", () => {}),
+      ['ext1: there is no event "cache_warming_decision", so its handler is never called'],
     ],
     ["other names of events are known", (pi) => pi.on("session_before_fork", () => {}), []],
     [

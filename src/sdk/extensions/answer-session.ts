@@ -2,6 +2,7 @@
 // its tool calls. Functions over the extensions that are live at that moment. Nothing here rejects because of an
 // extension.
 
+import type { Log } from "../../base/log.js";
 import type { ToolUI } from "../../extensions/api/custom-tool-ui.js";
 import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
 import type { ToolHooks } from "../../loop/run.js";
@@ -14,7 +15,7 @@ import type {
   SwitchReason,
 } from "../../session/session-extensions.js";
 import type { LiveExtensions } from "./live-extensions.js";
-import type { ExtensionOptions } from "./load-session-extensions.js";
+import type { ExtensionOptions, UndecidedProject } from "./load-session-extensions.js";
 
 export function interceptsPrompts({ runner, customCommands }: LiveExtensions): boolean {
   if (customCommands.list().length > 0) return true;
@@ -97,8 +98,24 @@ export function hooksAround(own: ToolHooks, live: () => LiveExtensions | undefin
   };
 }
 
-/** Whether the project may run its own code. What is not a clear yes is a no. */
-export async function askTrust(
+/** Asks whether the project may run its own code, and keeps a yes. What is not a clear yes is a no. */
+export async function decideTrust(
+  options: Pick<ExtensionOptions, "askTrust">,
+  { question, rememberYes }: UndecidedProject,
+  { log, ...how }: { ui: ToolUI; signal: AbortSignal; log: Log },
+): Promise<"no" | "trust" | "once"> {
+  const answer = await askTrust(options, question, how);
+  if (answer !== "trust") return answer;
+  try {
+    await rememberYes();
+    return answer;
+  } catch (error) {
+    log.error("the decision about the project could not be kept, so it does not count", error);
+    return "no";
+  }
+}
+
+async function askTrust(
   { askTrust: ask }: Pick<ExtensionOptions, "askTrust">,
   question: TrustQuestion,
   { ui, signal }: { ui: ToolUI; signal: AbortSignal },

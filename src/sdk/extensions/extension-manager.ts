@@ -7,14 +7,16 @@ import { ShorteningClock } from "../../base/shortening-clock.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
 import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
-import type { UserCommand } from "../../extensions/hooks/hooks-session.js";
+import type { DiscoveredResources } from "../../extensions/hooks/hooks.js";
+import type { TakenCommand, UserCommand } from "../../extensions/hooks/hooks-session.js";
+import { requestHooks } from "../../extensions/hooks/provider-requests.js";
 import type { LoadMemory } from "../../extensions/load/load-memory.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import type { ToolHooks } from "../../loop/run.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentMessage } from "../../protocol/messages.js";
+import type { StreamRequest } from "../../provider/provider.js";
 import type { ApprovalPolicy } from "../../session/approval.js";
-import type { BashRunOutcome } from "../../session/bash/bash-execution.js";
 import type {
   CompactionExtensions,
   TreePreparation,
@@ -33,7 +35,7 @@ import type {
 } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
 import {
-  askTrust,
+  decideTrust,
   hooksAround,
   interceptPrompt,
   interceptsPrompts,
@@ -44,9 +46,11 @@ import {
 } from "./answer-session.js";
 import type { ExtensionManagerDeps } from "./extension-manager-deps.js";
 import { ExtensionReports } from "./extension-reports.js";
+import { ExtensionResources } from "./extension-resources.js";
 import { allFailedText, unlessClosed } from "./failed-guards.js";
 import type { LiveExtensions } from "./live-extensions.js";
 import type { ExtensionOptions, LoadedSessionExtensions, UndecidedProject } from "./load-session-extensions.js";
+import { shownSelection } from "./pi-model.js";
 import type { RegisteredProviders } from "./registered-providers.js";
 
 /** How long extensions that are still being loaded may take when the session ends. */
@@ -84,12 +88,14 @@ export class ExtensionManager implements SessionExtensions {
     this.#decide = resolve;
   });
   #onRenewed: () => Promise<void> = async () => {};
+  readonly #resources: ExtensionResources;
 
   constructor(deps: ExtensionManagerDeps, options: ExtensionOptions) {
     this.#deps = deps;
     this.#clock = new ShorteningClock(deps.clock);
     this.#options = options;
     this.#reports = new ExtensionReports(deps.log);
+    this.#resources = new ExtensionResources(deps.cwd);
   }
 
   /** Names that no custom tool may have. */
@@ -126,6 +132,21 @@ export class ExtensionManager implements SessionExtensions {
   /** Called after a reload, when the trusted files may have changed. Must not reject. */
   onRenewed(listener: () => Promise<void>): void {
     this.#onRenewed = listener;
+  }
+
+  /** Called when extensions have named texts of their own. Must not reject. */
+  onDiscovered(listener: (found: DiscoveredResources) => Promise<void>): void {
+    this.#resources.onFound = listener;
+  }
+
+  /** Beside `loaded`: the texts that they name are known. */
+  async textsKnown(): Promise<void> {
+    await this.loaded();
+    if (this.#live?.runner?.hasHandlers("resources_discover")) await this.#beginning;
+  }
+
+  get themePaths(): readonly string[] {
+    return this.#resources.themePaths;
   }
 
   summary(): ExtensionSummary {
@@ -190,7 +211,7 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   selected(selected: ModelSelection): void {
-    void this.#live?.runner?.emit(selected); // never rejects
+    void this.#live?.runner?.emit(shownSelection(selected)); // never rejects
   }
 
   async leaving(change: RequestedChange): Promise<void> {
@@ -233,9 +254,20 @@ export class ExtensionManager implements SessionExtensions {
     return hooksAround(own, () => this.#live);
   }
 
-  /** Undefined where no extension ran the command. */
-  async runUserBash(request: UserCommand, signal: AbortSignal): Promise<BashRunOutcome | undefined> {
+  /** Undefined where no extension took the command. */
+  async runUserBash(request: UserCommand, signal: AbortSignal): Promise<TakenCommand> {
     return this.#live?.runUserBash(request, signal);
+  }
+
+  /** As extensions see and change it; the same where none listens. */
+  shownRequest(request: StreamRequest): StreamRequest {
+    const { options } = request;
+    const hooks = requestHooks(this.#live?.runner, options);
+    return hooks ? { ...request, options: { ...options, ...hooks } } : request;
+  }
+
+  renamed(name: string | undefined): void {
+    void this.#live?.runner?.emit({ type: "session_info_changed", name }); // never rejects
   }
 
   blame(error: unknown): string | undefined {
@@ -283,17 +315,10 @@ export class ExtensionManager implements SessionExtensions {
   async #askForTrust(): Promise<void> {
     const undecided = this.#undecided;
     if (!undecided || !this.#liveUI?.hasUI || this.#isOver) return;
-    const answer = await askTrust(this.#options, undecided.question, {
-      ui: this.#liveUI.ui,
-      signal: this.#over.signal,
-    });
+    const { ui } = this.#liveUI;
+    const answer = await decideTrust(this.#options, undecided, { ui, signal: this.#over.signal, log: this.#deps.log });
     if (answer === "no" || this.#isOver) return;
-    try {
-      if (answer === "once") this.#isTrustedForThisRun = true;
-      else await undecided.rememberYes();
-    } catch (error) {
-      return this.#deps.log.error("the decision about the project could not be kept, so it does not count", error);
-    }
+    this.#isTrustedForThisRun ||= answer === "once";
     await this.reload();
     await this.#askForTrust();
   }
@@ -327,6 +352,7 @@ export class ExtensionManager implements SessionExtensions {
   #begin(reason: "startup" | "reload"): void {
     const begin = async () => {
       await this.#live?.runner?.emit({ type: "session_start", reason });
+      await this.#resources.discover(this.#live?.runner, reason);
       await this.#live?.tellTools({ reason: "start", previousSessionFile: undefined });
     };
     const beginning = begin()

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../../base/json.js";
 import type { ThinkingLevel } from "../../protocol/model.js";
 import type { Effort, ModelThinking, ProviderModel } from "../../provider/provider.js";
 import { availableLevels, thinkingOf } from "../../session/models/thinking.js";
+import type { ModelSelection } from "../../session/session-extensions.js";
 
 const efforts = ["minimal", "low", "medium", "high", "xhigh"] as const;
 const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -65,4 +66,11 @@ function isWord(word: unknown): boolean {
 function modeOf(api: string, compat: JsonObject | undefined): ModelThinking["mode"] {
   if (api === "anthropic-messages") return compat?.forceAdaptiveThinking ? "anthropic-adaptive" : "budget";
   return api === "google-generative-ai" ? "google-level" : "effort";
+}
+
+/** A choice with the models as modules of pi know them. */
+export function shownSelection(selected: ModelSelection): ModelSelection {
+  if (selected.type !== "model_select") return selected;
+  const { model, previousModel } = selected;
+  return { ...selected, model: piModel(model), previousModel: previousModel && piModel(previousModel) };
 }

@@ -9,6 +9,7 @@ import { silentLog } from "../../src/base/log.js";
 import type { Component } from "../../src/extensions/api/component.js";
 import type { ExtensionAPI } from "../../src/extensions/api/extension.js";
 import type { ExtensionCommandContext } from "../../src/extensions/api/extension-context.js";
+import { builtInSource } from "../../src/extensions/api/source-info.js";
 import { plainTheme } from "../../src/extensions/compat/theme.js";
 import { hookProgram } from "../../src/extensions/hooks/hook-programs.js";
 import type { HookName } from "../../src/extensions/hooks/hooks.js";
@@ -81,7 +82,7 @@ const contextMembers: Record<keyof ExtensionCommandContext, true> = {
   ...{ sessionManager: true, modelRegistry: true, model: true, isIdle: true, hasQueuedMessages: true, abort: true },
   ...{ hasPendingMessages: true, shutdown: true, getContextUsage: true, compact: true, getSystemPrompt: true },
   ...{ isProjectTrusted: true, waitForIdle: true, newSession: true, switchSession: true, branch: true, fork: true },
-  ...{ navigateTree: true, reload: true },
+  ...{ navigateTree: true, reload: true, thinkingLevel: true, scopedModels: true },
 };
 
 const shown = examples.map(({ module }) => module).join("\n");
@@ -132,7 +133,10 @@ async function play(module: string, script: string, isProgram = false): Promise<
   const opened = await openExtensions([extension], {
     cwd: modules.directory, // programs start there; the page calls it /project
     processes,
-    host: { getAllTools: () => ["read", "bash"].map((name) => ({ name, description: name, parameters: {} })) },
+    host: {
+      getAllTools: () =>
+        ["read", "bash"].map((name) => ({ name, description: name, parameters: {}, sourceInfo: builtInSource(name) })),
+    },
   });
   const shown = showUi(opened);
   try {

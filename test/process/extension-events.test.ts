@@ -130,6 +130,38 @@ it("names skills and prompts of its own", async () => {
   expect(JSON.stringify(messages.at(-1))).toContain("Fix that now.");
 }, 60_000);
 
+it("says where tools come from, always has a level, draws with colours, and has the methods that exist", async () => {
+  const { ask, host } = await start(
+    [],
+    `pi.registerTool({ name: "mine", description: "Mine", parameters: { type: "object" }, promptGuidelines: ["Rarely"], executionMode: "parallel", constrainedSampling: false, flavour: "odd", execute: async () => ({ content: [] }) });
+    pi.registerCommand("probe", { handler: async (args, ctx) => {
+      for (const name of ["read", "mine"]) { const { sourceInfo, promptGuidelines } = pi.getAllTools().find((tool) => tool.name === name); say(JSON.stringify(sourceInfo), promptGuidelines?.length > 0); }
+      say(pi.getThinkingLevel(), ctx.thinkingLevel, ctx.scopedModels.length);
+      say((await pi.exec("no-such-program", [])).code);
+      say(ctx.ui.theme.name, JSON.stringify(ctx.ui.theme.fg("accent", "x")).includes("u001b["));
+      say("shake" in ctx.ui, typeof ctx.ui.shake, typeof ctx.ui.setWorkingVisible, "notify" in ctx.ui);
+      say(ctx.model.cost.input, JSON.stringify(ctx.model.headers), JSON.stringify(ctx.model.thinkingLevelMap), typeof ctx.model.compat);
+      say(ctx.modelRegistry.getAll().some(({ provider }) => provider === "anthropic"), ctx.modelRegistry.getAvailable().some(({ provider }) => provider === "anthropic"));
+      say(JSON.stringify(await ctx.modelRegistry.getApiKeyAndHeaders(ctx.modelRegistry.getAll().find(({ provider }) => provider === "openai"))));
+    } });`,
+  );
+  await ask({ type: "prompt", message: "/probe" });
+  await expect.poll(heard, { timeout: 20_000 }).toHaveLength(9);
+  const [builtIn = "", mine = "", ...others] = heard();
+  expect(builtIn).toBe('{"path":"<builtin:read>","source":"builtin","scope":"temporary","origin":"top-level"} false');
+  expect(mine).toMatch(/^\{"path":".*e\.ts",.*"origin":"top-level","baseDir":.*\} true$/);
+  expect(others).toEqual([
+    "off off 0",
+    "1",
+    "dark true",
+    "false undefined function true",
+    "0 {} {} object",
+    "true false",
+    expect.stringMatching(/^\{"ok":false,"error":"No API key found for openai\./),
+  ]);
+  expect(host.stderr).toBe("");
+}, 60_000);
+
 const elsewhere = `pi.on("user_bash", ({ command }) => command.startsWith("local") ? undefined : { operations: {
   async exec(command, cwd, { onData, signal, timeout }) {
     onData(Buffer.from("there: " + command + " " + (cwd === process.cwd()) + " " + (signal instanceof AbortSignal)));

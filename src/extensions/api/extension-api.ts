@@ -9,7 +9,7 @@ import { eventNames } from "../hooks/event-names.js";
 import { hookAliases } from "../hooks/hooks.js";
 import { checkTool } from "../load/load-factory.js";
 import { runAsHost } from "../load/load-guard.js";
-import { unknownMembers } from "../load/tool-members.js";
+import { misspeltMembers } from "../load/tool-members.js";
 import type { CustomToolAPI } from "./custom-tool.js";
 import type { EventBus } from "./event-bus.js";
 import type { ExtensionAPI, ExtensionHost } from "./extension.js";
@@ -91,7 +91,7 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
     },
     registerTool(definition) {
       const { schema } = checkTool(definition, "registerTool was given an invalid tool");
-      for (const { sentence } of unknownMembers(definition)) log.warn(`${path}: ${sentence}`);
+      for (const { sentence } of misspeltMembers(definition)) log.warn(`${path}: ${sentence}`);
       warnOfSecond("tool", extension.tools, definition.name);
       extension.tools.set(definition.name, { definition, schema });
       runAsHost(() => boundHost()?.toolsChanged());
@@ -170,11 +170,12 @@ function actions({ extension, log, host, onSendFailure }: ExtensionApiDeps): Act
     getActiveTools: () => act((session) => session.getActiveTools()),
     getAllTools: () =>
       act((session) =>
-        session.getAllTools().map(({ name, description, parameters, promptGuidelines }) => ({
+        session.getAllTools().map(({ name, description, parameters, promptGuidelines, sourceInfo }) => ({
           name,
           description,
           parameters,
           promptGuidelines,
+          sourceInfo,
         })),
       ),
     getCommands: () => act((session) => session.getCommands()),

@@ -16,6 +16,7 @@ import type { CustomTool, CustomToolAPI, CustomToolResult } from "./custom-tool.
 import type { CommandDefinition } from "./extension-commands.js";
 import type { CommandHost, ContextHost, ExtensionContext, SendHost } from "./extension-context.js";
 import type { ExtensionOrigin } from "./extension-origin.js";
+import type { SourceInfo } from "./source-info.js";
 
 /** A module's default export. It registers; actions on the session come later. */
 export type ExtensionFactory = (pi: ExtensionAPI) => unknown;
@@ -74,7 +75,7 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   setLabel(entryId: string, label: string | undefined): void;
   /** False where the model is not known or has no key. */
   setModel(model: { readonly provider: string; readonly id: string }): Promise<boolean>;
-  getThinkingLevel(): ThinkingLevel | undefined;
+  getThinkingLevel(): ThinkingLevel;
   setThinkingLevel(level: ThinkingLevel | undefined): void;
   readonly events: {
     on(channel: string, handler: (data: unknown) => void): () => void;
@@ -82,7 +83,9 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   };
 }
 
-export type ToolInfo = Pick<AnyTool, "name" | "description" | "parameters" | "promptGuidelines">;
+export type ToolInfo = Pick<AnyTool, "name" | "description" | "parameters" | "promptGuidelines"> & {
+  readonly sourceInfo: SourceInfo;
+};
 
 /** As a custom tool, but `execute` takes its arguments in another order. */
 // biome-ignore lint/suspicious/noExplicitAny: what a schema of another library describes is known only there

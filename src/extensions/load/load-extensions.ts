@@ -63,8 +63,9 @@ async function loadWith(
   const runner = new ExtensionRunner(deps);
   const made: (() => InlineExtension)[] = [];
   const { cwd, processes, projectProcesses = processes, live } = deps;
-  const usersApi = createToolApi({ cwd, processes, live, logger, virtual });
-  const projectApi = createToolApi({ cwd, processes: projectProcesses, live, logger, virtual });
+  const common = { cwd, live, logger, virtual, missingCode: 1 }; // as in pi
+  const usersApi = createToolApi({ ...common, processes });
+  const projectApi = createToolApi({ ...common, processes: projectProcesses });
   const { log, builtInCommands = [] } = deps;
   const apiOf = (extension: ExtensionRegistrations): ExtensionAPI =>
     createExtensionApi({

@@ -25,7 +25,7 @@ import { LoadMemory, type SharedApi } from "./load-memory.js";
 import { ModuleGraph, needsBun, type Transformer } from "./load-module.js";
 import { dependencyNames, isPartOf, manifestPath, packageNameAt } from "./load-packages.js";
 import type { ToolSchema } from "./schema-json.js";
-import { unknownMembers } from "./tool-members.js";
+import { misspeltMembers } from "./tool-members.js";
 
 /** What discovery found. */
 export type ModuleCandidate = ExtensionOrigin;
@@ -99,7 +99,7 @@ export async function loadCustomTools(
     const { path, realPath: resolvedPath, source } = candidate;
     const origin = source ? { source } : {};
     for (const { tool, schema } of found) {
-      for (const { sentence } of unknownMembers(tool)) deps.log.warn(`${path}: ${sentence}`);
+      for (const { sentence } of misspeltMembers(tool)) deps.log.warn(`${path}: ${sentence}`);
       if (taken.has(tool.name)) problems.push(`Tool name "${tool.name}" conflicts with existing tool`);
       else tools.push({ path, resolvedPath, tool, schema, ...origin });
       taken.add(tool.name);

@@ -4,9 +4,11 @@
 
 import type { Log } from "../../base/log.js";
 import type { ToolUI } from "../../extensions/api/custom-tool-ui.js";
+import type { HookOutcomes, SystemPromptOptions } from "../../extensions/hooks/hooks.js";
 import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
 import type { ToolHooks } from "../../loop/run.js";
 import type { SlashCommand } from "../../protocol/data.js";
+import type { AgentSession } from "../../session/agent-session.js";
 import type {
   InterceptedPrompt,
   InterceptOptions,
@@ -46,6 +48,23 @@ export async function interceptPrompt(
   const answer = await runner.emit({ type: "input", text, images, source }, signal);
   if (answer.handled) return undefined;
   return { text: answer.text, images: answer.images ?? images };
+}
+
+/** What a run begins with besides its prompt. */
+export async function addedToRun(
+  live: LiveExtensions | undefined,
+  { text: prompt, images, systemPrompt }: InterceptedPrompt & { readonly systemPrompt: string },
+  { session, signal, ...parts }: RunParts,
+): Promise<HookOutcomes["before_agent_start"]> {
+  if (!live?.runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
+  const systemPromptOptions = { cwd: session.cwd, selectedTools: session.getActiveToolNames(), ...parts };
+  const event = { type: "before_agent_start", prompt, images, systemPrompt, systemPromptOptions } as const;
+  return live.runner.emit(event, signal);
+}
+
+interface RunParts extends Pick<SystemPromptOptions, "contextFiles" | "skills"> {
+  readonly session: Pick<AgentSession, "cwd" | "getActiveToolNames">;
+  readonly signal: AbortSignal;
 }
 
 export async function preventsChange(

@@ -11,6 +11,7 @@ import type {
   ExtensionCommandContext,
   SessionChange,
 } from "../../extensions/api/extension-context.js";
+import type { SourceInfo } from "../../extensions/api/source-info.js";
 import type { AgentSession } from "../../session/agent-session.js";
 import { textAndImages } from "../../session/session-messages.js";
 import { type ModelRegistryViewDeps, modelRegistryView } from "./model-registry-view.js";
@@ -23,6 +24,8 @@ export interface ExtensionHostDeps
   readonly settings: Settings;
   /** For commands, of the extensions that are live now. */
   commandContext(): ExtensionCommandContext | undefined;
+  /** Where a tool comes from. */
+  sourceOf(tool: string): SourceInfo;
   /** An extension registered another tool. */
   toolsChanged(): void;
   /** An extension wants all extensions to be loaded again. */
@@ -71,6 +74,12 @@ export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
     get signal() {
       return session.signal;
     },
+    get thinkingLevel() {
+      return session.thinkingLevel ?? "off";
+    },
+    get scopedModels() {
+      return (deps.models.scope ?? []).map(({ model, ...choice }) => ({ ...choice, model: piModel(model) }));
+    },
     mode,
     secrets: session.secrets,
     shutdown: () => deps.shutdown(),
@@ -93,7 +102,7 @@ export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
     appendEntry: (customType, data) => void session.sessionManager.append({ type: "custom", customType, data }),
     getCommands: () => session.getCommands(),
     getActiveTools: () => session.getActiveToolNames(),
-    getAllTools: () => session.allTools,
+    getAllTools: () => session.allTools.map((tool) => ({ ...tool, sourceInfo: deps.sourceOf(tool.name) })),
     setActiveTools: (names) => session.setActiveToolsByName(names),
     getSessionName: () => session.sessionName,
     setSessionName: (name) => session.setSessionName(name),

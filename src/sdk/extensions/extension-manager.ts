@@ -6,7 +6,6 @@ import { atMost } from "../../base/clock.js";
 import { ShorteningClock } from "../../base/shortening-clock.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
-import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
 import type { DiscoveredResources } from "../../extensions/hooks/hooks.js";
 import type { TakenCommand, UserCommand } from "../../extensions/hooks/hooks-session.js";
 import { requestHooks } from "../../extensions/hooks/provider-requests.js";
@@ -35,6 +34,7 @@ import type {
 } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
 import {
+  addedToRun,
   decideTrust,
   hooksAround,
   interceptPrompt,
@@ -176,16 +176,9 @@ export class ExtensionManager implements SessionExtensions {
     return interceptPrompt(this.#live, prompt, { source: source ?? usual, signal, onAccepted });
   }
 
-  async beforeRun(
-    { text: prompt, images, systemPrompt }: InterceptedPrompt & { readonly systemPrompt: string },
-    signal: AbortSignal,
-  ) {
-    const runner = this.#live?.runner;
-    if (!runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
-    const session = this.#deps.session();
-    const own = { cwd: session.cwd, selectedTools: session.getActiveToolNames() };
-    const systemPromptOptions = { ...own, ...this.#deps.promptParts() };
-    return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt, systemPromptOptions }, signal);
+  beforeRun(prompt: InterceptedPrompt & { readonly systemPrompt: string }, signal: AbortSignal) {
+    const made = { session: this.#deps.session(), ...this.#deps.promptParts() };
+    return addedToRun(this.#live, prompt, { ...made, signal });
   }
 
   get revisesContext(): boolean {
@@ -193,8 +186,7 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   async reviseContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
-    const runner = this.#live?.runner;
-    return runner ? (await runner.emit({ type: "context", messages: [...messages] })).messages : messages;
+    return (await this.#live?.runner?.emit({ type: "context", messages: [...messages] }))?.messages ?? messages;
   }
 
   get compaction(): CompactionExtensions | undefined {
@@ -202,8 +194,7 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   async beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict> {
-    const runner = this.#live?.runner;
-    return runner ? runner.emit({ type: "session_before_tree", preparation, signal }) : { cancel: false };
+    return (await this.#live?.runner?.emit({ type: "session_before_tree", preparation, signal })) ?? { cancel: false };
   }
 
   async prevents(requested: RequestedChange, signal: AbortSignal): Promise<boolean> {
@@ -365,7 +356,7 @@ export class ExtensionManager implements SessionExtensions {
 
   /** Undefined where the command line has a flag that no extension knows. */
   async #createLive(old: readonly AnyTool[]): Promise<LiveExtensions | undefined> {
-    const [{ loadForSession }, { createLiveUI }, { LoadMemory }] = await Promise.all([
+    const [{ loadForSession, setFlags }, { createLiveUI }, { LoadMemory }] = await Promise.all([
       import("./load-for-session.js"),
       import("../../extensions/api/custom-tool-ui.js"),
       import("../../extensions/load/load-memory.js"),
@@ -389,25 +380,23 @@ export class ExtensionManager implements SessionExtensions {
     this.#coverage = loaded.projectCoverage;
     this.#decide();
     await this.#reports.loaded(loaded, this.#options.onLoadError);
-    if (!setFlags(loaded.extensions?.runner, this.#options)) return undefined;
+    if (!setFlags(loaded, this.#options)) return undefined;
     this.#loaded = loaded;
     return this.#liven(loaded, old);
   }
 
   async #liven(loaded: LoadedSessionExtensions, old: readonly AnyTool[]): Promise<LiveExtensions> {
-    const [{ liveExtensions }, { RegisteredProviders }, { modelFunctions }] = await Promise.all([
+    const [{ liveExtensions }, { RegisteredProviders }] = await Promise.all([
       import("./live-extensions.js"),
       import("./registered-providers.js"),
-      import("./model-functions.js"),
     ]);
     const session = this.#deps.session();
-    this.#providers ??= new RegisteredProviders({ ...this.#deps, onChange: () => {} });
+    this.#providers ??= new RegisteredProviders(this.#deps);
     const deps = {
       ...this.#deps,
       clock: this.#clock,
       session,
       providers: this.#providers,
-      functions: () => modelFunctions(this.#deps),
       isProjectTrusted: () => loaded.isProjectTrusted,
       commandContext: () => this.#live?.runner?.commandContext(),
       reload: () => this.reload(),
@@ -424,12 +413,4 @@ export class ExtensionManager implements SessionExtensions {
     this.#isBroken = true;
     this.#deps.log.error("custom tools and extensions could not be loaded", error);
   }
-}
-
-/** False: the flags of the command line do not fit. */
-function setFlags(runner: ExtensionRunner | undefined, { resolveFlags }: ExtensionOptions): boolean {
-  if (!resolveFlags) return true;
-  const values = resolveFlags(runner?.flags() ?? new Map());
-  for (const [name, value] of values ?? []) runner?.flagValues.set(name, value);
-  return values !== undefined;
 }

@@ -20,8 +20,6 @@ export interface RegisteredProvidersDeps {
   readonly env: Environment;
   readonly log: Log;
   readonly secrets: KnownSecrets;
-  /** There are other models now. */
-  onChange(): void;
 }
 
 export type ProviderOwner = Pick<ExtensionOrigin, "path" | "realPath" | "needsTrust">;
@@ -82,7 +80,6 @@ export class RegisteredProviders {
     if (this.#given.get(id)?.owner.path !== owner.path) return;
     this.#given.delete(id);
     this.#deps.registry.added.remove(id);
-    this.#deps.onChange();
   }
 
   /** Asks each for its models. Never rejects. */
@@ -96,7 +93,7 @@ export class RegisteredProviders {
   }
 
   #add(owner: ProviderOwner, id: string, config: JsonObject, models?: unknown): void {
-    const { registry, env, log, secrets, onChange } = this.#deps;
+    const { registry, env, log, secrets } = this.#deps;
     const other = this.#given.get(id)?.owner.path ?? owner.path;
     if (other !== owner.path) throw complaint(`The provider ${id} is already registered by ${other}.`);
     try {
@@ -110,7 +107,6 @@ export class RegisteredProviders {
       throw complaint(messageOf(error));
     }
     this.#given.set(id, { owner, config });
-    onChange();
   }
 
   #streamOf({ realPath: path }: ProviderOwner, { streamSimple }: JsonObject, native: NativeProvider | undefined) {

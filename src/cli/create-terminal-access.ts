@@ -64,11 +64,15 @@ export function createTerminalAccess({
       return withTerminal(() => openInEditor(join(cwd, path), env));
     },
     clipboardImage,
-    async themeFiles() {
+    async themeFiles(more = []) {
       const { packageThemes } = await import("../config/package-themes.js");
       const own = themesIn(join(agentDir, "themes"));
       return themeFiles(
-        [...own, ...packageThemes({ cwd, agentDir, home: homedir(), env, settings }, packages, log)],
+        [
+          ...own,
+          ...packageThemes({ cwd, agentDir, home: homedir(), env, settings }, packages, log),
+          ...more.flatMap((path) => (path.endsWith(".json") ? [path] : themesIn(path))),
+        ],
         log,
       );
     },

@@ -16,6 +16,7 @@ import { type CommandLine, mayRestrict, unknownText } from "./arguments.js";
 import { signalCodes } from "./exit-codes.js";
 import { resolveFlags } from "./extension-flags.js";
 import { guardStdout, ignoreBrokenStderr } from "./guard-stdout.js";
+import { withTheme } from "./rpc-theme.js";
 import { sessionOptions, unknownTools } from "./session-options.js";
 
 /** Those of the session, once there is one. */
@@ -46,7 +47,7 @@ export async function runRpc(line: CommandLine): Promise<void> {
   const options: CreateAgentSessionOptions = {
     ...sessionOptions(line, { log, lenient: true, hasUI: ui !== undefined }),
     mode: "rpc",
-    ...(ui ? { ui: ui.ui } : {}),
+    ui: ui && withTheme(ui.ui, process.env),
     deferModules: !isStrict,
     onShutdownRequest: () => endWhenIdle(),
     ...(line.foreign.length > 0 ? { resolveFlags: flagResolver(line, (refused) => (refusal = refused)) } : {}),

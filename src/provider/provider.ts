@@ -87,8 +87,10 @@ export interface StreamOptions {
   /** For services that cache per conversation. */
   sessionId?: string;
   cacheRetention?: "short" | "long";
-  /** Sees the request body just before it is sent. */
-  onPayload?: (payload: unknown) => void;
+  /** Sees the request body just before it is sent. An object that it returns is sent instead. */
+  onPayload?: (payload: unknown) => unknown;
+  /** Told what the service answers with, before its body is read. */
+  onResponse?: (response: { status: number; headers: Record<string, string> }) => unknown;
   /** Told what of the request the service was not asked for. May come with every request. */
   onWarning?: (text: string) => void;
   /** 0 switches a watchdog off. */

@@ -27,7 +27,7 @@ const interrupts = new Map<string, Interrupt>([
 ]);
 
 /**
- * Their effect or answer depends on the tools and commands of extensions. `abort_bash` waits where `bash` does: it must
+ * Their effect or answer depends on the tools, commands and models of extensions. `abort_bash` waits where `bash` does: it must
  * not overtake the command that it is for.
  */
 const equippedTypes = new Set([
@@ -43,6 +43,9 @@ const equippedTypes = new Set([
     "clone",
     "export_html",
     "get_available_commands",
+    "get_available_models",
+    "set_model",
+    "cycle_model",
   ],
 ]);
 

@@ -25,9 +25,10 @@ import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js
 import { sortGivenTools } from "./custom-tools.js";
 import type { ExtensionManager } from "./extensions/extension-manager.js";
 import type { ExtensionManagerDeps } from "./extensions/extension-manager-deps.js";
-import { findExtensions } from "./extensions/find-extensions.js";
+import { findExtensions, mayFindExtensions } from "./extensions/find-extensions.js";
 import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
+import { streamWithAdded } from "./models/added-streams.js";
 import { withLocalNotices } from "./models/local-model-notices.js";
 import { createProjectChanges, undoRetention } from "./project-changes.js";
 import { ConfinedCommands } from "./sandbox/confined-commands.js";
@@ -69,7 +70,8 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     { ...environment, permit: user.permit, live: options.env ? undefined : process.env },
     options,
   );
-  const models = await findSessionModels(options, environment);
+  const mayAddModels = () => mayFindExtensions(environment, options);
+  const models = await findSessionModels({ ...options, mayAddModels }, environment);
   const access = new SessionAccess(environment.settings, options);
   const confinement = new ConfinedCommands(options, {
     environment,
@@ -86,8 +88,9 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const tools = new SessionTools({ environment, resources, access, confinement, changes, given, user }, options);
   const { settings, log } = environment;
   const budget = createBudget(options.budget, { ...environment, model: firstModel(options, models, opened.record) });
-  const asked = options.streamFn ?? streamWithKeys(streamByApi, models.keys);
-  const stream = budget.meter(withLocalNotices(asked, { typeOf: models.serverTypeOf, log }));
+  const asked = options.streamFn ?? streamWithKeys(streamWithAdded(streamByApi, models.registry), models.keys);
+  const shown: StreamFunction = (request) => asked(extensions?.shownRequest(request) ?? request);
+  const stream = budget.meter(withLocalNotices(shown, { typeOf: models.serverTypeOf, log }));
   const joined: Joined = { environment, resources, models, changes, tools, stream, confinement };
   const extensions = createExtensionManager(options, joined, {
     givenTools: given.custom,
@@ -111,7 +114,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     confirm: user.confirmApply,
     confirmProtected: user.confirmProtected,
     ...modelsOf(options, models, opened.record),
-    ...workOf(options, joined, extensions),
+    ...workOf(options, { ...joined, access }, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
     approve: extensions ? extensions.closing(policy) : policy,
@@ -126,9 +129,27 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   session.setUIContext(options.ui);
   if (options.sessionName !== undefined) session.setSessionName(options.sessionName);
   // What was named for this start wins over the record.
-  const modelFallbackMessage = isModelNamed(options) ? undefined : session.restoreModel(options.thinkingLevel);
-  if (!options.deferModules) await session.whenReady();
+  const restore = () => (isModelNamed(options) ? undefined : made().restoreModel(options.thinkingLevel));
+  let modelFallbackMessage = restore();
+  const isMissing = models.missing !== undefined || (extensions !== undefined && modelFallbackMessage !== undefined);
+  if (!options.deferModules || isMissing) await session.whenReady();
+  if (isMissing) {
+    await extensions?.modelsFound();
+    modelFallbackMessage = restore();
+    await useMissing(session, models.missing);
+  }
   return { session, modelFallbackMessage };
+}
+
+/** The model that was named and not known before extensions were loaded. */
+async function useMissing(session: AgentSession, missing: SessionModels["missing"]): Promise<void> {
+  try {
+    const { model, thinkingLevel } = missing?.() ?? {};
+    if (model) session.adoptModel({ model, thinkingLevel });
+  } catch (error) {
+    await session.dispose();
+    throw error;
+  }
 }
 
 function notReady(): never {
@@ -229,6 +250,7 @@ function createExtensionManager(
   const { workspace, processes } = resources;
   const source = sourceOf(options, models);
   const { maxFiles } = toolSettingsOf(environment.settings, environment.env).astEdit ?? {};
+  const asking = { models: source, stream, direct: options.streamFn ?? streamByApi, clock };
   const hostModules = {
     async galley() {
       const { extensionExports } = await import("./extensions/extension-exports.js");
@@ -239,7 +261,7 @@ function createExtensionManager(
       return { ...extensionExports(own), createAgentSession };
     },
     ...(options.components ? { tui: options.components } : {}),
-    ai: async () => (await import("./extensions/model-functions.js")).modelFunctions({ models: source, stream, clock }),
+    ai: async () => (await import("./extensions/model-functions.js")).modelFunctions(asking),
   };
   // Published modules show their own views only in what they know as a terminal.
   const mode = options.mode === "interactive" && options.ui?.custom ? "tui" : (options.mode ?? "print");
@@ -251,7 +273,8 @@ function createExtensionManager(
     processes,
     projectProcesses: confinedProcesses(processes, confinement),
     changes,
-    models: source,
+    ...asking,
+    registry: models.registry,
     ...ofSession,
     mode,
     hostModules,
@@ -321,23 +344,28 @@ function policyOf(
 /** What the session does on the disk and with programs besides its tools. */
 function workOf(
   options: CreateAgentSessionOptions,
-  { environment, resources, confinement }: Joined,
+  { environment, resources, confinement, access }: Joined & { access: SessionAccess },
   extensions: ExtensionManager | undefined,
 ): Pick<AgentSessionDeps, "readMentions" | "runBash" | "runProgram" | "exportPage" | "release"> {
-  const { cwd, log, settings, env } = environment;
+  const { cwd, log, settings, env, clock } = environment;
   const { workspace, processes } = resources;
   return {
     readMentions: async (text) =>
       (await import("../config/prompts/file-mentions.js")).readMentions(text, workspace, log),
     runBash: async (request, artifacts) => {
       const { command, excludeFromContext, signal, stage, isUnsandboxed } = request;
-      const outcome = await extensions?.runUserBash({ command, excludeFromContext, cwd }, signal);
-      if (outcome) return outcome;
+      const taken = await extensions?.runUserBash({ command, excludeFromContext, cwd }, signal);
+      if (taken && !("operations" in taken)) return taken;
       const { runPlaced } = await import("../tools/output/run-command.js");
       const { output } = toolSettingsOf(settings, env).bash ?? {};
       const timeoutSeconds = userCommandSeconds;
       const maskOutput = outputMask(environment);
       const running = { processes, artifacts, output, maskOutput };
+      if (taken) {
+        const { processesElsewhere } = await import("./extensions/operations-processes.js");
+        const elsewhere = processesElsewhere(taken.operations, { clock, access, isStaged: stage ?? false });
+        return runPlaced({ ...running, processes: elsewhere }, { ...request, cwd, timeoutSeconds }, {});
+      }
       const wish = { command, sourceToolName: "bash", stage, isUnsandboxed };
       const { end, notes } = await confinement.run(wish, (place) =>
         runPlaced(running, { ...request, cwd, timeoutSeconds }, place),

@@ -9,7 +9,7 @@ import type { Settings } from "../config/settings/settings.js";
 import type { ThinkingLevel } from "../protocol/model.js";
 import { type Environment, noKeyText } from "../provider/credentials.js";
 import { secretsOf } from "../provider/mask-secrets.js";
-import { chooseInitialModel, type InitialModel } from "../provider/models/initial-model.js";
+import { chooseInitialModel, type InitialModel, type Preferences } from "../provider/models/initial-model.js";
 import type { ModelRegistry } from "../provider/models/model-registry.js";
 import { plannerModel } from "../provider/planner/planner-model.js";
 import type { ProviderModel, StreamFunction } from "../provider/provider.js";
@@ -53,7 +53,11 @@ export interface Surroundings {
 export interface SessionModels {
   readonly source: ModelSource;
   readonly keys: KeyAccess;
+  /** Where extensions add their providers. */
+  readonly registry: Pick<ModelRegistry, "added">;
   readonly model: ProviderModel | undefined;
+  /** For a named model that is not known: looks again, when extensions have registered theirs. Throws where it is not there. */
+  readonly missing: (() => InitialModel) | undefined;
   /** What was requested, by itself or with the model. */
   readonly namedLevel: ThinkingLevel | undefined;
   readonly usualLevel: ThinkingLevel;
@@ -69,7 +73,8 @@ export async function chooseModels(options: NoModelOptions, around: Surroundings
   const scope = findScope(registry, options.scopedModels, around);
   const named = rolePatterns(options.modelRoles ?? {}, around);
   const roles = findRoles(registry, named, around);
-  const initial = initialModel(registry, options, { usual: roles.get("default"), scope });
+  const preferences = { usual: roles.get("default"), scope };
+  const { initial, missing } = initialOrMissing(registry, options, preferences);
   if (options.apiKey !== undefined && initial.model === plannerModel && !isModelNamed(options))
     throw new GalleyError("usage", "The key of --api-key is for no model: name one with --model PROVIDER/ID.");
   // A one-shot run has nothing to answer before its prompt, so it looks for a model at once.
@@ -82,7 +87,21 @@ export async function chooseModels(options: NoModelOptions, around: Surroundings
     );
   const small = chosen.model && !named.has("smol") ? registry.smallOf(chosen.model.provider) : undefined;
   if (small) roles.set("smol", { model: small });
-  return { registry, discovery, scope, roles, chosen };
+  return { registry, discovery, scope, roles, chosen, missing };
+}
+
+/** A name that means nothing yet may mean a model that an extension is going to register. */
+function initialOrMissing(
+  registry: ModelRegistry,
+  options: NoModelOptions,
+  preferences: Preferences,
+): { initial: InitialModel; missing: (() => InitialModel) | undefined } {
+  try {
+    return { initial: initialModel(registry, options, preferences), missing: undefined };
+  } catch (error) {
+    if (!GalleyError.is(error, "model_not_found") || !options.mayAddModels?.()) throw error;
+    return { initial: {}, missing: () => initialModel(registry, options, preferences) };
+  }
 }
 
 /** The user prefers it to what may be found. */
@@ -93,7 +112,7 @@ function isPlannerUsual(roles: ReadonlyMap<string, ModelChoice>): boolean {
 /** Throws as `chooseModels` does. */
 export async function findSessionModels(options: NoModelOptions, around: Surroundings): Promise<SessionModels> {
   const { settings } = around;
-  const { registry, discovery, scope, roles, chosen } = await chooseModels(options, around);
+  const { registry, discovery, scope, roles, chosen, missing } = await chooseModels(options, around);
   const mayDiscover = !options.streamFn && !isPlannerUsual(roles);
   if (options.apiKey !== undefined && chosen.model) registry.setRuntimeApiKey(chosen.model.provider, options.apiKey);
   around.secrets?.learn(secretsOf(chosen.model?.provider ?? "api-key", options));
@@ -102,6 +121,7 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   const source: ModelSource = {
     available: () => registry.available(),
     all: () => registry.all(),
+    allKnown: () => registry.allKnown(),
     find: (provider, modelId) => registry.find(provider, modelId) ?? discovery.assume(`${provider}/${modelId}`),
     hasCredential: (model) => registry.hasCredential(model),
     apiKeyFor: keys.apiKeyFor,
@@ -116,7 +136,8 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
   };
   const namedLevel = options.thinkingLevel ?? chosen.thinkingLevel;
   const usualLevel = settings.get("defaultThinkingLevel");
-  return { source, keys, model: chosen.model, namedLevel, usualLevel, serverTypeOf: (id) => discovery.typeOf(id) };
+  const serverTypeOf = (id: string) => discovery.typeOf(id);
+  return { source, keys, registry, model: chosen.model, missing, namedLevel, usualLevel, serverTypeOf };
 }
 
 /** Models of local servers are known once they are named: by the command line after asking, by the settings as they are. */
@@ -168,7 +189,12 @@ async function tellNoModel(
 }
 
 /** A caller that brings the provider layer needs neither a key nor an explanation. */
-type NoModelOptions = ModelOptions & { onNoModel?: (reason: NoModelReason) => void; streamFn?: StreamFunction };
+type NoModelOptions = ModelOptions & {
+  onNoModel?: (reason: NoModelReason) => void;
+  streamFn?: StreamFunction;
+  /** Extensions may add models later. */
+  mayAddModels?: () => boolean;
+};
 
 /** The user should not take the planner's answers for those of a model that was set up. */
 function tellStandIn(registry: ModelRegistry, model: ProviderModel | undefined, log: Log): void {
@@ -200,7 +226,7 @@ async function findRegistry(options: ModelOptions, around: Surroundings): Promis
 function initialModel(
   registry: ModelRegistry,
   { model, provider, modelPattern }: ModelOptions,
-  preferences: { usual: ModelChoice | undefined; scope: readonly ModelChoice[] },
+  preferences: Preferences,
 ): InitialModel {
   if (model) return { model };
   const requested = { provider, model: modelPattern };

@@ -27,6 +27,7 @@ import { executeProgram } from "./bash/execute-program.js";
 import type { ProgramOutcome, ProgramRequest } from "./bash/program.js";
 import { forceTool } from "./models/force-tool.js";
 import type { CycledModel } from "./models/model-control.js";
+import type { ModelChoice } from "./models/model-source.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
 import { runTool, type ToolRun, type ToolRunRequest } from "./run-tool.js";
 import type { ExtensionReport } from "./session-extensions.js";
@@ -126,6 +127,11 @@ export class AgentSession extends SessionView {
     return this.internals.models.restore(level);
   }
 
+  /** The model that was meant for the start, found later. */
+  adoptModel(choice: ModelChoice): void {
+    this.internals.models.adopt(choice);
+  }
+
   setThinkingLevel(level: ThinkingLevel | undefined): void {
     this.internals.models.setThinkingLevel(level);
   }
@@ -204,6 +210,7 @@ export class AgentSession extends SessionView {
 
   setSessionName(name: string): void {
     this.sessionManager.setName(name);
+    this.internals.deps.extensions?.renamed(this.sessionName);
   }
 
   /**
@@ -317,7 +324,7 @@ export class AgentSession extends SessionView {
   /** Custom tools and extensions are loaded, templates and skills are read. Never rejects: failures are reported. */
   async whenLoaded(): Promise<void> {
     const { extensions, library } = this.internals.deps;
-    await extensions?.loaded();
+    await extensions?.textsKnown();
     await library?.ready();
   }
 

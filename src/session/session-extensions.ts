@@ -82,6 +82,8 @@ export interface SessionExtensions {
   summary(): ExtensionSummary;
   /** They are loaded and their tools are there. The first call starts loading. */
   loaded(): Promise<void>;
+  /** And the texts that they name are read. */
+  textsKnown(): Promise<void>;
   /** They have also been told that the session begins. */
   ready(): Promise<void>;
   /** The session is about to end: from now on no extension gets more time than this. */
@@ -113,9 +115,13 @@ export interface SessionExtensions {
   readonly compaction: CompactionExtensions | undefined;
   /** Does not wait for them. */
   selected(selected: ModelSelection): void;
+  /** The session has another name. Does not wait for them. */
+  renamed(name: string | undefined): void;
   /** Another record, or another entry of it, is current now. */
   changed(change: RecordChange): Promise<void>;
   commands(): SlashCommand[];
+  /** Themes that they name, for a terminal. */
+  readonly themePaths: readonly string[];
   /** For a terminal; undefined until they are loaded. */
   readonly drawing: ExtensionDrawing | undefined;
   /** How to ask the user, with the methods of `ctx.ui` that it has; undefined: it is not possible. Applies at once. */

@@ -242,6 +242,11 @@ export class SessionView {
     return this.internals.models.thinkingLevel;
   }
 
+  /** Themes that extensions name, for a terminal. */
+  get themePaths(): readonly string[] {
+    return this.internals.deps.extensions?.themePaths ?? [];
+  }
+
   getAvailableModels(): readonly ProviderModel[] {
     return this.internals.models.available();
   }

@@ -22,7 +22,8 @@ export interface TerminalAccess extends InputAccess {
   /** Opens a file in the user's editor. False: the editor failed. */
   openFile(path: string): Promise<boolean>;
   clipboardImage(): Promise<ImageContent | "no program" | "no image">;
-  themeFiles(): Promise<readonly ThemeFile[]>;
+  /** `more`: what extensions name. */
+  themeFiles(more?: readonly string[]): Promise<readonly ThemeFile[]>;
   /** In the user's configuration; returns the file's name, as a user writes it. */
   saveSetting(key: string, value: string): Promise<string>;
   /** A command of galley's own, with the terminal: a key passes through no part of this program. False: it failed. */

@@ -9,6 +9,7 @@ import { silentLog } from "../../src/base/log.js";
 import type { Component } from "../../src/extensions/api/component.js";
 import type { ExtensionAPI } from "../../src/extensions/api/extension.js";
 import type { ExtensionCommandContext } from "../../src/extensions/api/extension-context.js";
+import { builtInSource } from "../../src/extensions/api/source-info.js";
 import { plainTheme } from "../../src/extensions/compat/theme.js";
 import { hookProgram } from "../../src/extensions/hooks/hook-programs.js";
 import type { HookName } from "../../src/extensions/hooks/hooks.js";
@@ -54,6 +55,11 @@ const hooks: Record<HookName, true> = {
   tool_result: true,
   user_bash: true,
   project_trust: true,
+  before_provider_request: true,
+  after_provider_response: true,
+  resources_discover: true,
+  session_info_changed: true,
+  session_compact_failed: true,
 };
 
 const apiMembers: Record<keyof ExtensionAPI, true> = {
@@ -67,6 +73,7 @@ const apiMembers: Record<keyof ExtensionAPI, true> = {
     appendEntry: true,
   },
   ...{ getActiveTools: true, getAllTools: true, setActiveTools: true, getSessionName: true, setSessionName: true },
+  ...{ registerProvider: true, unregisterProvider: true },
   ...{ getCommands: true, setLabel: true, setModel: true, getThinkingLevel: true, setThinkingLevel: true },
 };
 
@@ -75,7 +82,7 @@ const contextMembers: Record<keyof ExtensionCommandContext, true> = {
   ...{ sessionManager: true, modelRegistry: true, model: true, isIdle: true, hasQueuedMessages: true, abort: true },
   ...{ hasPendingMessages: true, shutdown: true, getContextUsage: true, compact: true, getSystemPrompt: true },
   ...{ isProjectTrusted: true, waitForIdle: true, newSession: true, switchSession: true, branch: true, fork: true },
-  ...{ navigateTree: true, reload: true },
+  ...{ navigateTree: true, reload: true, thinkingLevel: true, scopedModels: true },
 };
 
 const shown = examples.map(({ module }) => module).join("\n");
@@ -126,7 +133,10 @@ async function play(module: string, script: string, isProgram = false): Promise<
   const opened = await openExtensions([extension], {
     cwd: modules.directory, // programs start there; the page calls it /project
     processes,
-    host: { getAllTools: () => ["read", "bash"].map((name) => ({ name, description: name, parameters: {} })) },
+    host: {
+      getAllTools: () =>
+        ["read", "bash"].map((name) => ({ name, description: name, parameters: {}, sourceInfo: builtInSource(name) })),
+    },
   });
   const shown = showUi(opened);
   try {

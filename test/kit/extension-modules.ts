@@ -6,6 +6,7 @@ import type { ToolFailure } from "../../src/extensions/api/custom-tool-failure.j
 import { createLiveUI } from "../../src/extensions/api/custom-tool-ui.js";
 import type { ExtensionFactory, ExtensionHost } from "../../src/extensions/api/extension.js";
 import type { SendFailure } from "../../src/extensions/api/extension-api.js";
+import { builtInSource } from "../../src/extensions/api/source-info.js";
 import type { ModuleCandidate } from "../../src/extensions/load/load.js";
 import {
   type InlineExtension,
@@ -92,6 +93,8 @@ function recordingHost(asked: string[]): ExtensionHost {
     ...quietHost,
     mode: "rpc",
     signal: undefined,
+    thinkingLevel: "low",
+    scopedModels: [],
     shutdown: () => note("shutdown", []),
     getContextUsage: () => undefined,
     compact: noted("compact"),
@@ -107,7 +110,9 @@ function recordingHost(asked: string[]): ExtensionHost {
     sendUserMessage: noted("sendUserMessage"),
     appendEntry: (...args) => note("appendEntry", args),
     getActiveTools: () => ["read"],
-    getAllTools: () => [{ name: "read", description: "Reads", parameters: { type: "object" } }],
+    getAllTools: () => [
+      { name: "read", description: "Reads", parameters: { type: "object" }, sourceInfo: builtInSource("read") },
+    ],
     getCommands: () => [],
     setActiveTools: (...args) => note("setActiveTools", args),
     getSessionName: () => "a session",
@@ -117,5 +122,7 @@ function recordingHost(asked: string[]): ExtensionHost {
     getThinkingLevel: () => "low",
     setThinkingLevel: (...args) => note("setThinkingLevel", args),
     toolsChanged: () => note("toolsChanged", []),
+    registerProvider: (_owner, ...args) => note("registerProvider", args),
+    unregisterProvider: (_owner, ...args) => note("unregisterProvider", args),
   };
 }

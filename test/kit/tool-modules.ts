@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { JsonObject } from "../../src/base/json.js";
 import type { Log } from "../../src/base/log.js";
 import { adaptCustomTool } from "../../src/extensions/api/custom-tool-adapter.js";
-import type { ToolHost } from "../../src/extensions/api/custom-tool-context.js";
+import type { ModelRegistryView, ToolHost } from "../../src/extensions/api/custom-tool-context.js";
 import { readonlySession } from "../../src/extensions/api/custom-tool-session.js";
 import {
   type LoadedCustomTool,
@@ -104,8 +104,8 @@ export const quietHost: ToolHost = {
     getApiKeyForProvider: async () => undefined,
     hasConfiguredAuth: () => false,
     isUsingOAuth: () => false,
-    refresh: async () => {},
-  },
+    refresh: async () => ({ aborted: false, errors: new Map() }),
+  } as Partial<ModelRegistryView> as ModelRegistryView,
 };
 
 /** Runs a loaded tool as the loop would. */

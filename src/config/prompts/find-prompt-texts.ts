@@ -1,6 +1,7 @@
 // Which texts a session would read, from the configuration directories and from the caller's options.
 
 import type { Log } from "../../base/log.js";
+import type { DiscoveredResources } from "../../extensions/hooks/hooks.js";
 import { lookAt } from "../../files/module-files.js";
 import { namedPath } from "../../files/paths/named-path.js";
 import { printable } from "../../files/paths/resolve-path.js";
@@ -87,4 +88,24 @@ export function findTextSources(
 export function usableSources(sources: TextSources, mayUse: (source: TextSource) => boolean): TextSources {
   const usable = (kind: TextKind) => sources[kind].filter((source) => source.level === "user" || mayUse(source));
   return { templates: usable("templates"), skills: usable("skills"), rules: usable("rules"), system: usable("system") };
+}
+
+/** And what extensions name, behind all others; of a project's extension, as far as the project is trusted with it. */
+export function withDiscovered(
+  sources: TextSources,
+  found: DiscoveredResources | undefined,
+  location: { readonly cwd: string; readonly home: string },
+): TextSources {
+  if (!found) return sources;
+  const named = (paths: DiscoveredResources["skills"], read: (path: string) => readonly TextSource[]) =>
+    paths.flatMap(({ path, needsTrust }) =>
+      read(namedPath(path, location)).map(
+        (source): TextSource => (needsTrust ? { ...source, level: "project" } : source),
+      ),
+    );
+  return {
+    ...sources,
+    skills: [...sources.skills, ...named(found.skills, (path) => skillSources(path))],
+    templates: [...sources.templates, ...named(found.prompts, templateSources)],
+  };
 }

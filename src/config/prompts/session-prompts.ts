@@ -5,6 +5,7 @@
 import type { Log } from "../../base/log.js";
 import { matchesGlob } from "../../base/match-glob.js";
 import { sourceInfoOf } from "../../extensions/api/source-info.js";
+import type { DiscoveredResources } from "../../extensions/hooks/hooks.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import { lookAt } from "../../files/module-files.js";
 import { findProject } from "../../files/paths/find-roots.js";
@@ -15,7 +16,13 @@ import type { Rules } from "../../session/rules/load-rules.js";
 import type { ConfigRoot } from "../config-roots.js";
 import type { NamedPackages } from "../packages.js";
 import { type ConfigLocation, configRootsAt, surveyExtensions } from "../survey-extensions.js";
-import { findTextSources, type PromptTextOptions, type TextSources, usableSources } from "./find-prompt-texts.js";
+import {
+  findTextSources,
+  type PromptTextOptions,
+  type TextSources,
+  usableSources,
+  withDiscovered,
+} from "./find-prompt-texts.js";
 import { expandSkill, type Skill } from "./skill.js";
 import { expandTemplate, type PromptTemplate } from "./template.js";
 import type { TextReader } from "./text-files.js";
@@ -37,6 +44,8 @@ export interface ProjectTrust {
   projectCoverage(): Promise<Coverage | undefined>;
   /** Everything is to be read again. */
   onRenewed(listener: () => Promise<void>): void;
+  /** Extensions name texts of their own, or others than before. */
+  onDiscovered(listener: (found: DiscoveredResources) => Promise<void>): void;
   /** Never rejects. */
   ready(): Promise<void>;
   customCommands(): readonly { readonly name: string }[];
@@ -44,12 +53,12 @@ export interface ProjectTrust {
 
 type SessionTexts = PromptTextOptions & NamedPackages;
 
-/** Undefined where there is nothing to read and nothing was given. */
+/** Undefined where there is nothing to read, nothing was given, and no extension can name anything. */
 export function findSessionPrompts(deps: SessionPromptsDeps, options: SessionTexts): SessionPrompts | undefined {
   const sources = findTextSources(deps, options, deps.roots);
   const given = [options.skills, options.promptTemplates, options.slashCommands];
   const isNeeded = textKinds.some((kind) => sources[kind].length > 0) || given.some((list) => list?.length);
-  return isNeeded ? new SessionPrompts(deps, options, sources) : undefined;
+  return isNeeded || deps.modules ? new SessionPrompts(deps, options, sources) : undefined;
 }
 
 const noRules: Rules = { stream: [], prompt: [] };
@@ -58,6 +67,7 @@ export class SessionPrompts implements PromptLibrary {
   readonly #deps: SessionPromptsDeps;
   readonly #options: SessionTexts;
   #sources: TextSources;
+  #discovered: DiscoveredResources | undefined;
   #reading: Promise<void> | undefined;
   #isReady = false;
   #templates: ReadonlyMap<string, PromptTemplate> = new Map();
@@ -70,6 +80,10 @@ export class SessionPrompts implements PromptLibrary {
     this.#options = options;
     this.#sources = sources;
     deps.modules?.onRenewed(() => this.#readAgain());
+    deps.modules?.onDiscovered((found) => {
+      this.#discovered = found;
+      return this.#readAgain();
+    });
   }
 
   get isReady(): boolean {
@@ -125,8 +139,12 @@ export class SessionPrompts implements PromptLibrary {
 
   /** Until they are read, the earlier ones stay. */
   #readAgain(): Promise<void> {
+    this.#sources = withDiscovered(
+      findTextSources(this.#deps, this.#options, configRootsAt(this.#deps)),
+      this.#discovered,
+      this.#deps,
+    );
     if (!this.#reading) return Promise.resolve();
-    this.#sources = findTextSources(this.#deps, this.#options, configRootsAt(this.#deps));
     this.#reading = this.#reading.then(() => this.#read());
     return this.#reading;
   }

@@ -16,7 +16,7 @@ import {
   createCommandContext,
   type ExtensionCommandContext,
 } from "./extension-context.js";
-import type { ExtensionOrigin } from "./extension-registrations.js";
+import type { ExtensionOrigin } from "./extension-origin.js";
 import { sourceInfoOf } from "./source-info.js";
 
 export interface CustomCommand {

@@ -30,6 +30,7 @@ export interface ReadonlySession {
 
 export interface ModelRegistryView {
   find(provider: string, modelId: string): unknown;
+  /** With those of services without a key. */
   getAll(): readonly unknown[];
   getAvailable(): readonly unknown[];
   getApiKey(model: unknown): Promise<string | undefined>;
@@ -40,8 +41,22 @@ export interface ModelRegistryView {
   hasConfiguredAuth(model: unknown): boolean;
   /** galley keeps keys only. */
   isUsingOAuth(model: unknown): boolean;
-  /** Reads stored keys again. */
-  refresh(): Promise<void>;
+  getProviderAuth(provider: string): Promise<{ auth: { apiKey: string } } | undefined>;
+  getProviderAuthStatus(provider: string): { configured: boolean };
+  getProviderDisplayName(provider: string): string;
+  /** Of the models file; galley says it at its start. */
+  getError(): undefined;
+  /** Reads stored keys again, and asks the providers of extensions for their models. */
+  refresh(): Promise<{ aborted: boolean; errors: ReadonlyMap<string, Error> }>;
+  /** Over the provider, with its key. */
+  stream(model: unknown, context: unknown, options?: unknown): unknown;
+  streamSimple(model: unknown, context: unknown, options?: unknown): unknown;
+  complete(model: unknown, context: unknown, options?: unknown): Promise<unknown>;
+  /** As `pi.registerProvider`, which should be preferred: it waits until loading is over. */
+  registerProvider(given: unknown, config?: unknown): void;
+  unregisterProvider(name: string): void;
+  getRegisteredProviderConfig(name: string): unknown;
+  getRegisteredProviderIds(): readonly string[];
 }
 
 /** What the session provides. Every member is read again for every call. */

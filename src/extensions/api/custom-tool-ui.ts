@@ -1,5 +1,5 @@
 // `pi.ui`: one object for the whole life of a session. Behind it is the front end or host that can ask the user at the
-// moment. Without one, every question has a plain answer. A question always ends, and an unknown method does nothing.
+// moment. Without one, every question has a plain answer. A question always ends.
 
 import { linkAbort } from "../../base/abort.js";
 import type { Clock } from "../../base/clock.js";
@@ -49,6 +49,11 @@ export interface ToolUI {
   setTheme(theme: unknown): { success: boolean; error?: string };
   getToolsExpanded(): boolean;
   setToolsExpanded(isExpanded: boolean): void;
+  setWorkingVisible(isVisible: boolean): void;
+  setWorkingIndicator(options?: object): void;
+  setHiddenThinkingLabel(label?: string): void;
+  addAutocompleteProvider(factory: unknown): void;
+  getEditorComponent(): unknown;
 }
 
 export interface LiveUI {
@@ -83,6 +88,11 @@ const absent: { readonly [Method in Exclude<keyof ToolUI, "theme">]: () => unkno
   setTheme: () => ({ success: false, error: "UI not available" }),
   getToolsExpanded: () => false,
   setToolsExpanded: nothing,
+  setWorkingVisible: nothing,
+  setWorkingIndicator: nothing,
+  setHiddenThinkingLabel: nothing,
+  addAutocompleteProvider: nothing,
+  getEditorComponent: nothing,
 };
 
 export const uiMembers: readonly string[] = [...Object.keys(absent), "theme"];
@@ -111,7 +121,6 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
     const fallback = (absent as Record<string, AnyFunction | undefined>)[name];
     const method = current[name];
     if (typeof method !== "function") {
-      if (!fallback) log.warn(`ui.${name} is not known here and does nothing`);
       return fallback?.();
     }
     try {
@@ -171,10 +180,13 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
     });
   };
 
-  const ui = new Proxy({} as ToolUI, {
+  /** Modules ask for a method before they call it. */
+  const isThere = (name: string) => uiMembers.includes(name) || typeof current[name] === "function";
+  const ui: ToolUI = new Proxy({} as ToolUI, {
     get(_target, name) {
       if (typeof name === "symbol" || name === "then") return undefined; // so that it can be awaited and printed
       if (name === "theme") return current.theme ?? plainTheme;
+      if (!isThere(name)) return undefined;
       const known =
         methods.get(name) ??
         ((...args: unknown[]) => {
@@ -186,7 +198,10 @@ export function createLiveUI({ clock, log }: { clock: Clock; log: Log }): LiveUI
       methods.set(name, known);
       return known;
     },
-    has: () => true,
+    has: (_target, name) => typeof name === "string" && isThere(name),
+    ownKeys: () => uiMembers,
+    getOwnPropertyDescriptor: (_target, name) =>
+      isThere(String(name)) ? { configurable: true, enumerable: true, value: Reflect.get(ui, name) } : undefined,
   });
   return {
     ui,

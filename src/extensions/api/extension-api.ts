@@ -2,13 +2,14 @@
 // not there yet while extensions load.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
+import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import { suggestion } from "../../base/nearest-name.js";
 import { eventNames } from "../hooks/event-names.js";
 import { hookAliases } from "../hooks/hooks.js";
 import { checkTool } from "../load/load-factory.js";
 import { runAsHost } from "../load/load-guard.js";
-import { unknownMembers } from "../load/tool-members.js";
+import { misspeltMembers } from "../load/tool-members.js";
 import type { CustomToolAPI } from "./custom-tool.js";
 import type { EventBus } from "./event-bus.js";
 import type { ExtensionAPI, ExtensionHost } from "./extension.js";
@@ -66,7 +67,10 @@ export function createExtensionApi(deps: ExtensionApiDeps): ExtensionAPI {
   };
 }
 
-type Registrations = Pick<ExtensionAPI, "on" | "getFlag" | "events" | (`register${string}` & keyof ExtensionAPI)>;
+type Registrations = Pick<
+  ExtensionAPI,
+  "on" | "getFlag" | "events" | (`${"un" | ""}register${string}` & keyof ExtensionAPI)
+>;
 
 function registrations({ extension, bus, log, builtInCommands, flagValues, boundHost, guard }: ExtensionApiDeps) {
   const { path } = extension.origin;
@@ -87,7 +91,7 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
     },
     registerTool(definition) {
       const { schema } = checkTool(definition, "registerTool was given an invalid tool");
-      for (const { sentence } of unknownMembers(definition)) log.warn(`${path}: ${sentence}`);
+      for (const { sentence } of misspeltMembers(definition)) log.warn(`${path}: ${sentence}`);
       warnOfSecond("tool", extension.tools, definition.name);
       extension.tools.set(definition.name, { definition, schema });
       runAsHost(() => boundHost()?.toolsChanged());
@@ -125,6 +129,18 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
       needFunction("The renderer of thoughts", renderer);
       extension.thinkingRenderer = renderer;
     },
+    registerProvider(given: unknown, config: unknown = given) {
+      const name = isObject(given) ? given.id : given;
+      if (typeof name !== "string" || name === "" || !isObject(config))
+        throw new GalleyError("invalid_argument", "registerProvider needs a name and a description, or a provider");
+      extension.providers.set(name, config);
+      const register = () => boundHost()?.registerProvider(extension.origin, name, config);
+      guard(extension, "registerProvider", () => runAsHost(register));
+    },
+    unregisterProvider(name) {
+      extension.providers.delete(name);
+      runAsHost(() => boundHost()?.unregisterProvider(extension.origin, name));
+    },
     events: {
       on(channel, handler) {
         needFunction(`The listener of "${channel}"`, handler);
@@ -154,11 +170,12 @@ function actions({ extension, log, host, onSendFailure }: ExtensionApiDeps): Act
     getActiveTools: () => act((session) => session.getActiveTools()),
     getAllTools: () =>
       act((session) =>
-        session.getAllTools().map(({ name, description, parameters, promptGuidelines }) => ({
+        session.getAllTools().map(({ name, description, parameters, promptGuidelines, sourceInfo }) => ({
           name,
           description,
           parameters,
           promptGuidelines,
+          sourceInfo,
         })),
       ),
     getCommands: () => act((session) => session.getCommands()),

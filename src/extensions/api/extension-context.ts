@@ -3,6 +3,7 @@
 
 import type { InputContent } from "../../protocol/content.js";
 import type { ContextUsage } from "../../protocol/data.js";
+import type { ThinkingLevel } from "../../protocol/model.js";
 import type { SendCustomOptions } from "../../session/queue-message.js";
 import type { CustomMessageInput } from "../../session/session-messages.js";
 import { runAsHost } from "../load/load-guard.js";
@@ -17,6 +18,9 @@ export interface ContextHost extends ToolHost {
   readonly signal: AbortSignal | undefined;
   /** The program ends when it has nothing left to do. */
   shutdown(): void;
+  readonly thinkingLevel: ThinkingLevel;
+  /** What cycling is limited to; empty: nothing is. */
+  readonly scopedModels: readonly { readonly model: unknown; readonly thinkingLevel?: ThinkingLevel | undefined }[];
   getContextUsage(): ContextUsage | undefined;
   compact(customInstructions?: string): Promise<unknown>;
   getSystemPrompt(): string;
@@ -109,6 +113,12 @@ export function createExtensionContext(
     },
     get model() {
       return ask(({ model }) => model);
+    },
+    get thinkingLevel() {
+      return ask(({ thinkingLevel }) => thinkingLevel);
+    },
+    get scopedModels() {
+      return ask(({ scopedModels }) => scopedModels);
     },
     get pending() {
       return ask(({ pending }) => pending);

@@ -1,10 +1,11 @@
 // What one extension registered. Kept apart by extension, so that an extension that fails to load leaves nothing behind
 // and the order of loading decides who comes first, whichever was ready first.
 
-import type { ModuleSource } from "../discover/findings.js";
+import type { JsonObject } from "../../base/json.js";
 import type { ToolSchema } from "../load/schema-json.js";
 import type { FlagDefinition, ShortcutDefinition, ToolDefinition } from "./extension.js";
 import type { RegisteredCommand } from "./extension-commands.js";
+import type { ExtensionOrigin } from "./extension-origin.js";
 
 export type AnyHandler = (event: unknown, ctx: unknown) => unknown;
 
@@ -23,15 +24,6 @@ export interface RegisteredShortcut {
   readonly definition: ShortcutDefinition;
 }
 
-export interface ExtensionOrigin {
-  /** As the user named it, for messages. */
-  readonly path: string;
-  readonly realPath: string;
-  readonly source?: ModuleSource;
-  /** Part of the project. */
-  readonly needsTrust: boolean;
-}
-
 export class ExtensionRegistrations {
   readonly origin: ExtensionOrigin;
   /** By the name under which the event is told. */
@@ -42,6 +34,8 @@ export class ExtensionRegistrations {
   /** By the key in lower case. */
   readonly shortcuts = new Map<string, RegisteredShortcut>();
   readonly messageRenderers = new Map<string, unknown>();
+  /** By name, as they were given. */
+  readonly providers = new Map<string, JsonObject>();
   thinkingRenderer: unknown;
   /** What its factory returned: nothing, unless the module was made for something else. */
   returned: unknown;

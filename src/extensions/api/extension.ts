@@ -2,6 +2,7 @@
 // that published extensions were written for.
 
 import { GalleyError } from "../../base/errors.js";
+import type { JsonObject } from "../../base/json.js";
 import type { TextMask } from "../../base/text-mask.js";
 import type { InputContent } from "../../protocol/content.js";
 import type { SlashCommand } from "../../protocol/data.js";
@@ -14,6 +15,8 @@ import type { HookAnswers, HookEvent, HookName } from "../hooks/hooks.js";
 import type { CustomTool, CustomToolAPI, CustomToolResult } from "./custom-tool.js";
 import type { CommandDefinition } from "./extension-commands.js";
 import type { CommandHost, ContextHost, ExtensionContext, SendHost } from "./extension-context.js";
+import type { ExtensionOrigin } from "./extension-origin.js";
+import type { SourceInfo } from "./source-info.js";
 
 /** A module's default export. It registers; actions on the session come later. */
 export type ExtensionFactory = (pi: ExtensionAPI) => unknown;
@@ -47,6 +50,14 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   /** Draws what a model thinks in a terminal. */
   registerAssistantThinkingRenderer(renderer: unknown): void;
 
+  /**
+   * Adds models behind one of our APIs, or behind a function of its own. Takes effect when loading is over. What cannot be used
+   * is reported and left out.
+   */
+  registerProvider(name: string, config: object): void;
+  registerProvider(provider: { readonly id: string }): void;
+  unregisterProvider(name: string): void;
+
   sendMessage(message: CustomMessageInput, options?: SendCustomOptions): void;
   sendUserMessage(content: string | readonly InputContent[], options?: { deliverAs?: "steer" | "followUp" }): void;
   /** Kept in the session file, never shown to the model. */
@@ -64,7 +75,7 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   setLabel(entryId: string, label: string | undefined): void;
   /** False where the model is not known or has no key. */
   setModel(model: { readonly provider: string; readonly id: string }): Promise<boolean>;
-  getThinkingLevel(): ThinkingLevel | undefined;
+  getThinkingLevel(): ThinkingLevel;
   setThinkingLevel(level: ThinkingLevel | undefined): void;
   readonly events: {
     on(channel: string, handler: (data: unknown) => void): () => void;
@@ -72,7 +83,9 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   };
 }
 
-export type ToolInfo = Pick<AnyTool, "name" | "description" | "parameters" | "promptGuidelines">;
+export type ToolInfo = Pick<AnyTool, "name" | "description" | "parameters" | "promptGuidelines"> & {
+  readonly sourceInfo: SourceInfo;
+};
 
 /** As a custom tool, but `execute` takes its arguments in another order. */
 // biome-ignore lint/suspicious/noExplicitAny: what a schema of another library describes is known only there
@@ -105,9 +118,17 @@ export interface ShortcutDefinition {
   handler(ctx: ExtensionContext): unknown;
 }
 
+/** What an extension may say about models. */
+export interface ProviderHost {
+  /** Throws a sentence for the author of the extension. */
+  registerProvider(owner: ExtensionOrigin, name: string, config: JsonObject): void;
+  unregisterProvider(owner: ExtensionOrigin, name: string): void;
+}
+
 /** The session, as far as extensions reach it. */
 export interface ExtensionHost
   extends ContextHost,
+    ProviderHost,
     CommandHost,
     SendHost,
     Pick<

@@ -7,8 +7,17 @@ interface Place {
   readonly level: "user" | "project";
 }
 
+export type SourceInfo = Readonly<Record<"path" | "source" | "scope" | "origin", string>> & {
+  readonly baseDir?: string;
+};
+
+/** Of what galley has itself. */
+export function builtInSource(name: string): SourceInfo {
+  return { path: `<builtin:${name}>`, source: "builtin", scope: "temporary", origin: "top-level" };
+}
+
 /** Without a place: the program itself brought it. */
-export function sourceInfoOf(path: string, place: Place | undefined): Record<string, unknown> {
+export function sourceInfoOf(path: string, place: Place | undefined): SourceInfo {
   const { provider = "inline", level = "temporary" } = place ?? {};
   const origin = /plugin/.test(provider) ? "package" : "top-level";
   return { path, source: provider, scope: level, origin, ...(isAbsolute(path) ? { baseDir: dirname(path) } : {}) };

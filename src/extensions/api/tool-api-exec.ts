@@ -29,10 +29,17 @@ export interface ExecResult {
   truncated?: true;
 }
 
+export interface ExecDeps {
+  readonly processes: Processes;
+  readonly cwd: string;
+  /** The code where there is no such program; default: that of a shell. */
+  readonly missingCode?: number | undefined;
+}
+
 const defaultMaxBytes = 32 * 1024 * 1024;
 
 export async function execProgram(
-  { processes, cwd }: { processes: Processes; cwd: string },
+  { processes, cwd, missingCode = 127 }: ExecDeps,
   { command, args }: { command: string; args: readonly string[] },
   options: ExecOptions = {},
 ): Promise<ExecResult> {
@@ -59,16 +66,16 @@ export async function execProgram(
       ...(isTruncated ? { truncated: true } : {}),
     };
   } catch (error) {
-    return notStarted(command, error);
+    return notStarted(command, error, missingCode);
   }
 }
 
-function notStarted(command: string, error: unknown): ExecResult {
+function notStarted(command: string, error: unknown, missingCode: number): ExecResult {
   const isMissing = GalleyError.is(error, "not_found");
   return {
     stdout: "",
     stderr: isMissing ? `spawn ${command} ENOENT` : messageOf(error),
-    code: isMissing ? 127 : 126,
+    code: isMissing ? missingCode : 126,
     killed: false,
   };
 }

@@ -2,17 +2,14 @@
 
 import { messageOf } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
-import type { Processes } from "../../processes/processes.js";
 import type { VirtualModules } from "../compat/virtual-modules.js";
 import { currentModule, runAsHost } from "../load/load-guard.js";
 import type { CustomToolAPI, ToolLogger } from "./custom-tool.js";
 import type { LiveUI } from "./custom-tool-ui.js";
-import { execProgram } from "./tool-api-exec.js";
+import { type ExecDeps, execProgram } from "./tool-api-exec.js";
 import { type GivenPush, pushPendingAction, type ToolPendingActions } from "./tool-api-pending.js";
 
-export interface ToolApiDeps {
-  readonly cwd: string;
-  readonly processes: Processes;
+export interface ToolApiDeps extends ExecDeps {
   readonly live: LiveUI;
   readonly logger: ToolLogger;
   readonly virtual: VirtualModules;
@@ -20,10 +17,10 @@ export interface ToolApiDeps {
   readonly pending?: ToolPendingActions | GivenPush | undefined;
 }
 
-export function createToolApi({ cwd, processes, live, logger, virtual, pending }: ToolApiDeps): CustomToolAPI {
+export function createToolApi({ live, logger, virtual, pending, ...running }: ToolApiDeps): CustomToolAPI {
   return {
-    cwd,
-    exec: (command, args, options) => runAsHost(() => execProgram({ processes, cwd }, { command, args }, options)),
+    cwd: running.cwd,
+    exec: (command, args, options) => runAsHost(() => execProgram(running, { command, args }, options)),
     ui: live.ui,
     get hasUI() {
       return live.hasUI;

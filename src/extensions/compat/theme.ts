@@ -2,6 +2,7 @@
 // `this`: renderers get objects that only inherit from it.
 
 export interface Theme {
+  readonly name: string;
   /** An unknown colour leaves the text as it is. */
   fg(color: string, text: string): string;
   bg(color: string, text: string): string;
@@ -22,6 +23,7 @@ export interface Theme {
 const asIs = (text: string) => text;
 
 export const plainTheme: Theme = Object.freeze({
+  name: "plain",
   fg: (_color: string, text: string) => text,
   bg: (_color: string, text: string) => text,
   bold: asIs,

@@ -23,7 +23,8 @@ import {
 import type { ExtensionRegistrations, RegisteredHandler, RegisteredTool } from "../api/extension-registrations.js";
 import { ExtensionRegistry, type Owned } from "../api/extension-registry.js";
 import { adaptExtensionTool, type ExtensionTool } from "../api/extension-tools.js";
-import { type Patience, runGuarded } from "../load/load-guard.js";
+import { type Patience, runAsHost, runGuarded } from "../load/load-guard.js";
+import { EventDetails } from "./event-details.js";
 import type { ExtensionEvent, HookEvent, OutcomeOf } from "./hooks.js";
 import { ruleFor } from "./hooks-rules.js";
 
@@ -63,6 +64,7 @@ export class ExtensionRunner {
   readonly flagValues = new Map<string, boolean | string>();
   readonly #deps: RunnerDeps;
   readonly #adapted = new WeakMap<object, ExtensionTool>();
+  readonly #details: EventDetails;
   #host: ExtensionHost | undefined;
   #told: Promise<void> = Promise.resolve();
   #isShutDown = false;
@@ -70,11 +72,22 @@ export class ExtensionRunner {
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
+    this.#details = new EventDetails(deps.clock);
   }
 
   /** From now on extensions can act on the session. */
   initialize(host: ExtensionHost): void {
     this.#host = host;
+  }
+
+  /** What was said while they loaded. The user's come first: a project's cannot take their names. */
+  registerProviders(): void {
+    const { extensions } = this.registry;
+    for (const extension of extensions.toSorted((a, b) => Number(a.origin.needsTrust) - Number(b.origin.needsTrust)))
+      for (const [name, config] of extension.providers)
+        this.guard(extension, "registerProvider", () =>
+          runAsHost(() => this.host().registerProvider(extension.origin, name, config)),
+        );
   }
 
   /**
@@ -105,7 +118,10 @@ export class ExtensionRunner {
       const shown = shownTo(handler, rule.view?.(hook, outcome) ?? hook);
       try {
         const answer = await this.#call(handler, shown, waited);
-        outcome = rule.take(outcome, isObject(answer) ? answer : {}, shown);
+        outcome = rule.take(outcome, isObject(answer) ? answer : {}, shown, {
+          needsTrust: handler.extension.origin.needsTrust,
+          call: (work) => this.#guarded(handler.extension, work),
+        });
       } catch (error) {
         this.report(handler.extension, event.type, error);
         const sentence = `Extension ${handler.extension.origin.path} failed: ${failureOf(error).error}`;
@@ -118,9 +134,10 @@ export class ExtensionRunner {
 
   /** For the stream of a session's events: in their order, and nothing to wait for without a listener. */
   observe(event: AgentSessionEvent): Promise<void> | undefined {
-    if (!this.hasHandlers(event.type)) return undefined;
-    this.#told = this.#told.then(() => this.emit(event));
-    return this.#told;
+    const told = [this.#details.of(event), this.#details.after(event)].filter((one) => one !== undefined);
+    const heard = told.filter(({ type }) => this.hasHandlers(type));
+    for (const one of heard) this.#told = this.#told.then(() => this.emit(one));
+    return heard.length > 0 ? this.#told : undefined;
   }
 
   // Commands, flags, shortcuts

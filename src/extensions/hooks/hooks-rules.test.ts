@@ -178,7 +178,7 @@ describe("others", () => {
     expect(seen).toHaveLength(4);
     expect(told).toEqual([
       "ext2 user_bash: result must be an object",
-      "ext3 user_bash: user_bash takes a result; operations are not supported",
+      "ext3 user_bash: operations must have a function exec",
     ]);
   });
 

@@ -9,18 +9,33 @@ import type { AgentMessage } from "../../protocol/messages.js";
 import { checkMessage } from "../../record/check-message.js";
 import { type CustomMessageInput, customMessage } from "../../session/session-messages.js";
 import { complaint } from "../api/custom-tool-failure.js";
-import type { BranchNote, DecidingHook, HookEvent, HookOutcomes, UserBashResult } from "./hooks.js";
+import type {
+  BranchNote,
+  DecidingHook,
+  FoundPath,
+  HookEvent,
+  HookOutcomes,
+  UserBashOperations,
+  UserBashResult,
+} from "./hooks.js";
 
 export interface HookRule<Event = never, Outcome = unknown> {
   start(event: Event): Outcome;
   /** The event as the next handler is to see it; default: as it is. */
   view?(event: Event, outcome: Outcome): Event;
   /** `answer` is empty where the handler returned nothing usable; `shown` is the event it was given. */
-  take(outcome: Outcome, answer: JsonObject, shown: Event): Outcome;
+  take(outcome: Outcome, answer: JsonObject, shown: Event, from: Answering): Outcome;
   /** What a handler that fails does to the outcome; default: nothing. */
   fail?(outcome: Outcome, sentence: string): Outcome;
   /** No further handler is called. */
   isDecided?(outcome: Outcome): boolean;
+}
+
+/** The extension that answers. */
+export interface Answering {
+  readonly needsTrust: boolean;
+  /** Runs its code. */
+  call<Result>(work: () => Result): Result;
 }
 
 type Rules = { readonly [Name in DecidingHook]: HookRule<HookEvent<Name>, HookOutcomes[Name]> };
@@ -125,12 +140,24 @@ const rules: Rules = {
   },
   user_bash: {
     start: () => ({}),
-    take(outcome, { result, operations }) {
-      if (result === undefined && operations !== undefined)
-        throw complaint("user_bash takes a result; operations are not supported");
-      return result === undefined ? outcome : { result: asBashResult(result) };
+    take(outcome, { result, operations }, _shown, from) {
+      if (result !== undefined) return { result: asBashResult(result) };
+      return operations === undefined ? outcome : { operations: asOperations(operations, from) };
     },
-    isDecided: ({ result }) => result !== undefined,
+    isDecided: ({ result, operations }) => (result ?? operations) !== undefined,
+  },
+  before_provider_request: {
+    start: ({ payload }) => ({ payload }),
+    view: (event, { payload }) => ({ ...event, payload }),
+    take: (_outcome, answer, { payload }) => ({ payload: Object.keys(answer).length > 0 ? answer : payload }),
+  },
+  resources_discover: {
+    start: () => ({ skills: [], prompts: [], themes: [] }),
+    take: ({ skills, prompts, themes }, { skillPaths, promptPaths, themePaths }, _shown, { needsTrust }) => ({
+      skills: [...skills, ...asPaths("skillPaths", skillPaths, needsTrust)],
+      prompts: [...prompts, ...asPaths("promptPaths", promptPaths, needsTrust)],
+      themes: [...themes, ...asPaths("themePaths", themePaths, needsTrust)],
+    }),
   },
   project_trust: {
     start: () => ({ trusted: "undecided", remember: false }),
@@ -154,6 +181,18 @@ export function ruleFor(type: string): HookRule<HookEvent, unknown> | undefined 
 function asText(name: string, value: unknown): string {
   if (typeof value !== "string") throw complaint(`${name} must be a string`);
   return value;
+}
+
+function asPaths(name: string, value: unknown = [], needsTrust: boolean): FoundPath[] {
+  if (!Array.isArray(value) || !value.every((path) => typeof path === "string" && path !== ""))
+    throw complaint(`${name} must be a list of paths`);
+  return value.map((path: string) => ({ path, needsTrust }));
+}
+
+function asOperations(value: unknown, { call }: Answering): UserBashOperations {
+  const { exec } = asData("operations", value);
+  if (typeof exec !== "function") throw complaint("operations must have a function exec");
+  return { exec: (...args) => call(() => exec.apply(value, args)) };
 }
 
 function asTexts(value: unknown): string[] {

@@ -6,7 +6,7 @@ import type { AgentSessionEvent } from "../../protocol/events.js";
 import type { BashRunOutcome } from "../../session/bash/bash-execution.js";
 import type { CustomToolSessionEvent } from "../api/custom-tool.js";
 import type { ExtensionRunner } from "./extension-runner.js";
-import type { UserBashResult } from "./hooks.js";
+import type { UserBashOperations, UserBashResult } from "./hooks.js";
 
 export interface UserCommand {
   readonly command: string;
@@ -14,17 +14,21 @@ export interface UserCommand {
   readonly cwd: string;
 }
 
-/** Undefined where no extension ran it: then galley runs it. After the signal the extensions are not waited for. */
+/** Its outcome, or how an extension wants it to be run. */
+export type TakenCommand = BashRunOutcome | { readonly operations: UserBashOperations } | undefined;
+
+/** Undefined where no extension took it: then galley runs it. After the signal the extensions are not waited for. */
 export async function runUserBash(
   runner: Pick<ExtensionRunner, "emit">,
   request: UserCommand,
   signal: AbortSignal,
-): Promise<BashRunOutcome | undefined> {
+): Promise<TakenCommand> {
   if (signal.aborted) return asRunOutcome({ output: "", cancelled: true }); // while it waited for its turn
   const race = new AbortRace(signal);
   const outcome = await race.next(runner.emit({ type: "user_bash", ...request }, signal)).finally(() => race.release());
   if (outcome === "aborted") return asRunOutcome({ output: "", cancelled: true });
-  return outcome.result && asRunOutcome(outcome.result);
+  const { result, operations } = outcome;
+  return operations ? { operations } : result && asRunOutcome(result);
 }
 
 function asRunOutcome({ output: text, exitCode = 0, cancelled, truncated }: UserBashResult): BashRunOutcome {

@@ -23,6 +23,19 @@ export interface UserBashResult {
   readonly truncated?: boolean;
 }
 
+/** How an extension runs commands somewhere else. */
+export interface UserBashOperations {
+  exec(command: string, cwd: string, options: object): Promise<{ exitCode: number | null }>;
+}
+
+export interface FoundPath {
+  readonly path: string;
+  /** An extension of the project named it. */
+  readonly needsTrust: boolean;
+}
+
+export type DiscoveredResources = { readonly [Kind in "skills" | "prompts" | "themes"]: readonly FoundPath[] };
+
 export interface SystemPromptOptions {
   readonly cwd: string;
   /** The names of the active tools. */
@@ -88,6 +101,18 @@ export interface HookEvents {
   thinking_level_select: { readonly level: ThinkingLevel; readonly previousLevel: ThinkingLevel };
   user_bash: { readonly command: string; readonly excludeFromContext: boolean; readonly cwd: string };
   project_trust: { readonly cwd: string };
+  /** The body as it is about to be sent; the handler's changes to its copy count. */
+  before_provider_request: { readonly payload: Record<string, unknown> };
+  after_provider_response: { readonly status: number; readonly headers: Readonly<Record<string, string>> };
+  resources_discover: { readonly cwd: string; readonly reason: "startup" | "reload" };
+  session_info_changed: { readonly name: string | undefined };
+  session_compact_failed: {
+    readonly reason: "manual" | "threshold" | "overflow";
+    readonly errorMessage?: string | undefined;
+    readonly aborted: boolean;
+    readonly willRetry: boolean;
+    readonly fromExtension: boolean;
+  };
 }
 
 export type HookName = keyof HookEvents;
@@ -117,7 +142,10 @@ export interface HookAnswers {
   context: { messages?: readonly AgentMessage[] };
   tool_call: { block?: boolean; reason?: string; input?: Record<string, unknown> };
   tool_result: { content?: readonly InputContent[]; details?: unknown; isError?: boolean };
-  user_bash: { result?: UserBashResult };
+  user_bash: { result?: UserBashResult; operations?: UserBashOperations };
+  /** What is sent instead. */
+  before_provider_request: Record<string, unknown>;
+  resources_discover: { skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[] };
   project_trust: { trusted: "yes" | "no" | "undecided"; remember?: boolean };
 }
 
@@ -139,7 +167,9 @@ export interface HookOutcomes {
   /** `block` is the reason; `isRevised` says that `input` is no longer what it was. */
   tool_call: { readonly block?: string; readonly input: Record<string, unknown>; readonly isRevised: boolean };
   tool_result: { readonly content: readonly InputContent[]; readonly details: unknown; readonly isError: boolean };
-  user_bash: { readonly result?: UserBashResult };
+  user_bash: { readonly result?: UserBashResult; readonly operations?: UserBashOperations };
+  before_provider_request: { readonly payload: Record<string, unknown> };
+  resources_discover: DiscoveredResources;
   project_trust: { readonly trusted: "yes" | "no" | "undecided"; readonly remember: boolean };
 }
 

@@ -5,7 +5,8 @@ import { readModuleFile } from "../../files/module-files.js";
 import type { ToolLogger } from "../api/custom-tool.js";
 import type { ExtensionAPI, ExtensionFactory } from "../api/extension.js";
 import { createExtensionApi } from "../api/extension-api.js";
-import { type ExtensionOrigin, ExtensionRegistrations } from "../api/extension-registrations.js";
+import type { ExtensionOrigin } from "../api/extension-origin.js";
+import { ExtensionRegistrations } from "../api/extension-registrations.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
 import { VirtualModules } from "../compat/virtual-modules.js";
 import { ExtensionRunner, type RunnerDeps } from "../hooks/extension-runner.js";
@@ -62,8 +63,9 @@ async function loadWith(
   const runner = new ExtensionRunner(deps);
   const made: (() => InlineExtension)[] = [];
   const { cwd, processes, projectProcesses = processes, live } = deps;
-  const usersApi = createToolApi({ cwd, processes, live, logger, virtual });
-  const projectApi = createToolApi({ cwd, processes: projectProcesses, live, logger, virtual });
+  const common = { cwd, live, logger, virtual, missingCode: 1 }; // as in pi
+  const usersApi = createToolApi({ ...common, processes });
+  const projectApi = createToolApi({ ...common, processes: projectProcesses });
   const { log, builtInCommands = [] } = deps;
   const apiOf = (extension: ExtensionRegistrations): ExtensionAPI =>
     createExtensionApi({

@@ -12,7 +12,7 @@ import { canonical } from "../../files/paths/find-roots.js";
 import type { Processes } from "../../processes/processes.js";
 import type { CustomTool, CustomToolFactory } from "../api/custom-tool.js";
 import { createLiveUI, type LiveUI, type ToolUI } from "../api/custom-tool-ui.js";
-import type { ExtensionOrigin } from "../api/extension-registrations.js";
+import type { ExtensionOrigin } from "../api/extension-origin.js";
 import { createToolApi, createToolLogger } from "../api/tool-api.js";
 import type { GivenPush, ToolPendingActions } from "../api/tool-api-pending.js";
 import { type HostModules, isHostModule, VirtualModules } from "../compat/virtual-modules.js";
@@ -25,7 +25,7 @@ import { LoadMemory, type SharedApi } from "./load-memory.js";
 import { ModuleGraph, needsBun, type Transformer } from "./load-module.js";
 import { dependencyNames, isPartOf, manifestPath, packageNameAt } from "./load-packages.js";
 import type { ToolSchema } from "./schema-json.js";
-import { unknownMembers } from "./tool-members.js";
+import { misspeltMembers } from "./tool-members.js";
 
 /** What discovery found. */
 export type ModuleCandidate = ExtensionOrigin;
@@ -99,7 +99,7 @@ export async function loadCustomTools(
     const { path, realPath: resolvedPath, source } = candidate;
     const origin = source ? { source } : {};
     for (const { tool, schema } of found) {
-      for (const { sentence } of unknownMembers(tool)) deps.log.warn(`${path}: ${sentence}`);
+      for (const { sentence } of misspeltMembers(tool)) deps.log.warn(`${path}: ${sentence}`);
       if (taken.has(tool.name)) problems.push(`Tool name "${tool.name}" conflicts with existing tool`);
       else tools.push({ path, resolvedPath, tool, schema, ...origin });
       taken.add(tool.name);

@@ -34,20 +34,44 @@ const known: Readonly<Record<keyof CustomTool | keyof ToolDefinition, true>> = {
 
 /** Without meaning here, and with one in programs that tools are also written for. */
 const elsewhere = [
-  ...["lenientArgValidation", "nonAbortable", "concurrency", "executionMode", "summary", "examples"],
+  ...[
+    "lenientArgValidation",
+    "nonAbortable",
+    "concurrency",
+    "executionMode",
+    "constrainedSampling",
+    "summary",
+    "examples",
+  ],
   ...["aliases", "published", "givesAway", "isCommand", "approvalDetails"], // of our own tools, which extensions wrap
 ];
 const names = [...Object.keys(known), ...elsewhere];
 
+interface UnknownMember {
+  readonly name: string;
+  /** Like one that is known. */
+  readonly isNear: boolean;
+  readonly sentence: string;
+}
+
 /** An instance of a class may hold whatever its methods need: of its members only near ones count. */
-export function unknownMembers(tool: object): { name: string; sentence: string }[] {
+export function unknownMembers(tool: object): UnknownMember[] {
   const prototype: unknown = Object.getPrototypeOf(tool);
   const isPlain = prototype === Object.prototype || prototype === null;
   return Object.keys(tool)
     .filter((name) => !names.includes(name))
     .map((name) => ({ name, meant: suggestion(name, names) }))
     .filter(({ meant }) => isPlain || meant !== "")
-    .map(({ name, meant }) => ({ name, sentence: `tool "${nameOf(tool)}" has an unknown member "${name}"${meant}` }));
+    .map(({ name, meant }) => ({
+      name,
+      isNear: meant !== "",
+      sentence: `tool "${nameOf(tool)}" has an unknown member "${name}"${meant}`,
+    }));
+}
+
+/** What looks misspelt: what else a tool carries is its own affair, and only a check tells of it. */
+export function misspeltMembers(tool: object): UnknownMember[] {
+  return unknownMembers(tool).filter(({ isNear }) => isNear);
 }
 
 function nameOf(tool: object): string {

@@ -9,6 +9,7 @@ import type { Clock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import { excerpt, type Problem, problemOfJson, problemOfPage, problemOfResponse } from "../failures.js";
 import { isLoopback } from "../models/config-checks.js";
+import type { StreamOptions } from "../provider.js";
 import { encodeBody } from "./json-body.js";
 import { retryDelayMs } from "./retry-delay.js";
 
@@ -25,7 +26,7 @@ interface WireCall {
   connectTimeoutMs?: number;
 }
 
-export interface PostRequest extends WireCall {
+export interface PostRequest extends WireCall, Pick<StreamOptions, "onResponse"> {
   payload: unknown;
 }
 
@@ -51,7 +52,14 @@ const maxRedirects = 3;
 
 /** Throws when no answer came (no connection, stopped, refused by our own rules). */
 export async function postJson(request: PostRequest): Promise<PostResult> {
-  return read(await ask(request, encodeBody(request.payload)), request.clock);
+  const answer = await ask(request, encodeBody(request.payload));
+  await request.onResponse?.({ status: answer.statusCode ?? 0, headers: headersOf(answer) });
+  return read(answer, request.clock);
+}
+
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  const texts = Object.entries(headers).map(([name, value = ""]) => [name, [value].flat().join(", ")]);
+  return Object.fromEntries(texts);
 }
 
 /** Throws as `postJson` does, and when the time is over. What is larger than allowed, or no JSON, is a problem. */

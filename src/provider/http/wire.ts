@@ -5,7 +5,7 @@ import { linkAbort } from "../../base/abort.js";
 import { type Clock, systemClock } from "../../base/clock.js";
 import { GalleyError } from "../../base/errors.js";
 import { randomIds } from "../../base/ids.js";
-import type { JsonObject } from "../../base/json.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import type { ProviderFailure, Usage } from "../../protocol/messages.js";
 import { excerpt, type Problem, problemOfException } from "../failures.js";
 import { nothingListens } from "../local/nothing-listens.js";
@@ -57,10 +57,11 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
   try {
     refuseQuery(request);
     const wire = dialect.request(request);
-    options.onPayload?.(JSON.parse(JSON.stringify(wire.payload)));
-    const { proxyVariables } = options;
+    const payload = options.onPayload ? await seen(wire.payload, options.onPayload) : wire.payload;
+    const { proxyVariables, onResponse } = options;
     const urlSource = request.model.baseUrlSource;
-    const answer = await postJson({ ...wire, urlSource, proxyVariables, signal: stop.signal, clock });
+    const call = { ...wire, payload, urlSource, proxyVariables, onResponse, signal: stop.signal, clock };
+    const answer = await postJson(call);
     signal.throwIfAborted();
     if (!answer.ok) return yield told(failed(answer.problem, reader.known));
     const chunks = answer.body[Symbol.asyncIterator]();
@@ -86,6 +87,12 @@ export async function* streamWire(dialect: Dialect, request: StreamRequest): Asy
     if (rest === undefined) stop.abort();
     else drain(rest, () => stop.abort(), clock);
   }
+}
+
+async function seen(payload: JsonObject, look: (payload: unknown) => unknown): Promise<JsonObject> {
+  const whole: JsonObject = JSON.parse(JSON.stringify(payload));
+  const instead = await look(whole);
+  return isObject(instead) ? instead : payload;
 }
 
 /** The path of the request would become part of it. */

@@ -19,6 +19,7 @@ import { plannerModel } from "../planner/planner-model.js";
 import type { ProviderModel, StreamOptions } from "../provider.js";
 import { knownProvider, knownProviders, localProviders, usualKeyName } from "../provider-list.js";
 import { splitLevel } from "../thinking-levels.js";
+import { AddedProviders } from "./added-providers.js";
 import { isLoopbackUrl } from "./config-checks.js";
 import { mergeHeaders } from "./model-fields.js";
 import type { ModelProblem, ModelsFile, ProviderEntry } from "./models-file.js";
@@ -51,6 +52,7 @@ export class ModelRegistry {
   readonly reloadKeys: () => Promise<void>;
   /** The models file names a service, with models or without. */
   readonly hasProviders: boolean;
+  readonly added: AddedProviders;
   readonly #file: ModelsFile;
   readonly #builtIns: NonNullable<RegistryDeps["builtIns"]>;
   readonly #disabled: readonly string[];
@@ -74,6 +76,7 @@ export class ModelRegistry {
     this.#file = file;
     this.#builtIns = remember(builtIns);
     this.#disabled = disabledProviders;
+    this.added = new AddedProviders({ file, sources: this.#sources, onChange: (id) => this.#services.delete(id) });
     this.problems = file.problems;
     this.reloadKeys = reloadKeys;
     this.hasProviders = file.providers.size > 0;
@@ -127,7 +130,8 @@ export class ModelRegistry {
   providers(): string[] {
     const known = knownProviders.map(({ id }) => id);
     const found = [...this.#discovered.values()].map(({ provider }) => provider);
-    const all = new Set([...known, ...this.#file.providers.keys(), ...found, plannerModel.provider]);
+    const described = [...this.#file.providers.keys(), ...this.added.ids];
+    const all = new Set([...known, ...described, ...found, plannerModel.provider]);
     return [...all].filter((provider) => !this.#disabled.includes(provider));
   }
 
@@ -205,7 +209,7 @@ export class ModelRegistry {
 
   /** The variable that would hold its key; undefined where none is known. */
   keyVariable(model: ModelKey): string | undefined {
-    const configured = this.#file.providers.get(model.provider)?.apiKey ?? "";
+    const configured = this.#entryOf(model.provider)?.apiKey ?? "";
     return requiredVariable(configured) ?? usualKeyName(model.provider);
   }
 
@@ -271,7 +275,7 @@ export class ModelRegistry {
 
   /** The others are looked at only when they are named. */
   #isListed(provider: string): boolean {
-    return knownProvider(provider) === undefined || this.#file.providers.has(provider) || this.#hasKey(provider);
+    return knownProvider(provider) === undefined || this.#entryOf(provider) !== undefined || this.#hasKey(provider);
   }
 
   #modelsOf(providers: readonly string[]): ProviderModel[] {
@@ -289,9 +293,9 @@ export class ModelRegistry {
   #join(provider: string): ReadonlyMap<string, KnownModel> {
     if (provider === plannerModel.provider) return new Map([[plannerModel.id, { model: plannerModel, headers: {} }]]);
     const known = knownProvider(provider);
-    const entry = this.#file.providers.get(provider);
+    const entry = this.#entryOf(provider);
     return joinService({
-      builtIns: this.#tableOf(provider),
+      builtIns: this.added.replacesTable(provider) ? [] : this.#tableOf(provider),
       entry,
       discovered: [...this.#discovered.values()].filter((model) => model.provider === provider),
       address: findAddress(known, entry, this.#sources.env),
@@ -309,7 +313,7 @@ export class ModelRegistry {
   #unlistedModel(provider: string, id: string): KnownModel | undefined {
     const known = this.#disabled.includes(provider) ? undefined : knownProvider(provider);
     if (known === undefined) return undefined;
-    const entry = this.#file.providers.get(provider);
+    const entry = this.#entryOf(provider);
     return unlistedModel(known, id, { entry, address: findAddress(known, entry, this.#sources.env) });
   }
 
@@ -342,7 +346,7 @@ export class ModelRegistry {
 
   #isKeyless({ provider, id }: ModelKey): boolean {
     if (provider === plannerModel.provider) return !this.#disabled.includes(provider);
-    const entry = this.#file.providers.get(provider);
+    const entry = this.#entryOf(provider);
     if (entry?.isKeyless) return true;
     const isLocal = localProviders.has(provider) || entry?.discovery !== undefined;
     return isLocal && isLoopbackUrl(this.#service(provider).get(id)?.model.baseUrl ?? "");
@@ -354,7 +358,7 @@ export class ModelRegistry {
 
   /** Where the key goes if not into the API's own header: one header carries it, never two. */
   #keyHeader(provider: string): ProviderEntry["keyHeader"] {
-    const { keyHeader } = this.#file.providers.get(provider) ?? {};
+    const { keyHeader } = this.#entryOf(provider) ?? {};
     if (keyHeader) return keyHeader;
     const found = this.#findKey(provider);
     const { bearerNames = [] } = knownProvider(provider) ?? {};
@@ -367,9 +371,13 @@ export class ModelRegistry {
   }
 
   #findKey(provider: string): Finding {
-    const entry = this.#file.providers.get(provider);
+    const entry = this.#entryOf(provider);
     if (provider === plannerModel.provider || entry?.isKeyless) return { kind: "missing" };
-    return findKey(this.#sources, provider, entry?.apiKey);
+    return this.added.ownKey(provider) ?? findKey(this.#sources, provider, entry?.apiKey);
+  }
+
+  #entryOf(provider: string): ProviderEntry | undefined {
+    return this.#file.providers.get(provider) ?? this.added.entryOf(provider);
   }
 
   async #value(finding: Finding, problem: string): Promise<string | undefined> {

@@ -2,10 +2,13 @@
 // its tool calls. Functions over the extensions that are live at that moment. Nothing here rejects because of an
 // extension.
 
+import type { Log } from "../../base/log.js";
 import type { ToolUI } from "../../extensions/api/custom-tool-ui.js";
+import type { HookOutcomes, SystemPromptOptions } from "../../extensions/hooks/hooks.js";
 import type { TrustQuestion } from "../../extensions/trust/trust-question.js";
 import type { ToolHooks } from "../../loop/run.js";
 import type { SlashCommand } from "../../protocol/data.js";
+import type { AgentSession } from "../../session/agent-session.js";
 import type {
   InterceptedPrompt,
   InterceptOptions,
@@ -14,7 +17,7 @@ import type {
   SwitchReason,
 } from "../../session/session-extensions.js";
 import type { LiveExtensions } from "./live-extensions.js";
-import type { ExtensionOptions } from "./load-session-extensions.js";
+import type { ExtensionOptions, UndecidedProject } from "./load-session-extensions.js";
 
 export function interceptsPrompts({ runner, customCommands }: LiveExtensions): boolean {
   if (customCommands.list().length > 0) return true;
@@ -45,6 +48,23 @@ export async function interceptPrompt(
   const answer = await runner.emit({ type: "input", text, images, source }, signal);
   if (answer.handled) return undefined;
   return { text: answer.text, images: answer.images ?? images };
+}
+
+/** What a run begins with besides its prompt. */
+export async function addedToRun(
+  live: LiveExtensions | undefined,
+  { text: prompt, images, systemPrompt }: InterceptedPrompt & { readonly systemPrompt: string },
+  { session, signal, ...parts }: RunParts,
+): Promise<HookOutcomes["before_agent_start"]> {
+  if (!live?.runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
+  const systemPromptOptions = { cwd: session.cwd, selectedTools: session.getActiveToolNames(), ...parts };
+  const event = { type: "before_agent_start", prompt, images, systemPrompt, systemPromptOptions } as const;
+  return live.runner.emit(event, signal);
+}
+
+interface RunParts extends Pick<SystemPromptOptions, "contextFiles" | "skills"> {
+  readonly session: Pick<AgentSession, "cwd" | "getActiveToolNames">;
+  readonly signal: AbortSignal;
 }
 
 export async function preventsChange(
@@ -97,8 +117,24 @@ export function hooksAround(own: ToolHooks, live: () => LiveExtensions | undefin
   };
 }
 
-/** Whether the project may run its own code. What is not a clear yes is a no. */
-export async function askTrust(
+/** Asks whether the project may run its own code, and keeps a yes. What is not a clear yes is a no. */
+export async function decideTrust(
+  options: Pick<ExtensionOptions, "askTrust">,
+  { question, rememberYes }: UndecidedProject,
+  { log, ...how }: { ui: ToolUI; signal: AbortSignal; log: Log },
+): Promise<"no" | "trust" | "once"> {
+  const answer = await askTrust(options, question, how);
+  if (answer !== "trust") return answer;
+  try {
+    await rememberYes();
+    return answer;
+  } catch (error) {
+    log.error("the decision about the project could not be kept, so it does not count", error);
+    return "no";
+  }
+}
+
+async function askTrust(
   { askTrust: ask }: Pick<ExtensionOptions, "askTrust">,
   question: TrustQuestion,
   { ui, signal }: { ui: ToolUI; signal: AbortSignal },

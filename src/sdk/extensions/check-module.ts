@@ -98,14 +98,14 @@ interface OneCheck {
 /** With the line of a tool's unknown member, where the text of the module has it. */
 async function withLines({ check, made }: OneCheck, { path, realPath }: FoundModule): Promise<ModuleCheck> {
   let { problems } = check;
-  for (const { name, sentence } of made.flatMap(unknownMembers)) {
+  const advice = [...check.advice];
+  for (const { name, sentence, isNear } of made.flatMap(unknownMembers)) {
     const line = await lineOfMember(textOf(realPath, maxFileBytes), realPath, name);
-    if (line === undefined) continue;
-    problems = problems.map((problem) =>
-      problem === `${path}: ${sentence}` ? `${path}:${line}: ${sentence}` : problem,
-    );
+    const said = line === undefined ? `${path}: ${sentence}` : `${path}:${line}: ${sentence}`;
+    if (!isNear) advice.push(said);
+    problems = problems.map((problem) => (problem === `${path}: ${sentence}` ? said : problem));
   }
-  return { ...check, problems };
+  return { ...check, problems, advice };
 }
 
 /** In the module and in the files beside it that it imports. */

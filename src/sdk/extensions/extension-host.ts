@@ -1,6 +1,5 @@
 // The session as extensions see it: views for tools, and what extensions may do besides.
 
-import { messageOf } from "../../base/errors.js";
 import { isSettingKey } from "../../config/settings/schema.js";
 import type { Settings } from "../../config/settings/settings.js";
 import type { ToolHost } from "../../extensions/api/custom-tool-context.js";
@@ -12,53 +11,34 @@ import type {
   ExtensionCommandContext,
   SessionChange,
 } from "../../extensions/api/extension-context.js";
-import type { ProviderModel } from "../../provider/provider.js";
+import type { SourceInfo } from "../../extensions/api/source-info.js";
 import type { AgentSession } from "../../session/agent-session.js";
-import type { ModelSource } from "../../session/models/model-source.js";
 import { textAndImages } from "../../session/session-messages.js";
+import { type ModelRegistryViewDeps, modelRegistryView } from "./model-registry-view.js";
+import { piModel } from "./pi-model.js";
 
-export interface ExtensionHostDeps extends Pick<ContextHost, "mode" | "isProjectTrusted" | "shutdown"> {
+export interface ExtensionHostDeps
+  extends Pick<ContextHost, "mode" | "isProjectTrusted" | "shutdown">,
+    ModelRegistryViewDeps {
   readonly session: AgentSession;
-  readonly models: ModelSource;
   readonly settings: Settings;
   /** For commands, of the extensions that are live now. */
   commandContext(): ExtensionCommandContext | undefined;
+  /** Where a tool comes from. */
+  sourceOf(tool: string): SourceInfo;
   /** An extension registered another tool. */
   toolsChanged(): void;
   /** An extension wants all extensions to be loaded again. */
   reload(): Promise<void>;
 }
 
-export function createToolHost({ session, models, settings }: ExtensionHostDeps): ToolHost {
+export function createToolHost({ session, models, settings, providers, functions }: ExtensionHostDeps): ToolHost {
   return {
     cwd: session.cwd,
     sessionManager: readonlySession(() => session.sessionManager),
-    modelRegistry: {
-      find: (provider, modelId) => models.find(provider, modelId),
-      getAll: () => models.all?.() ?? models.available(),
-      getAvailable: () => models.available(),
-      getApiKey: (model) => models.apiKeyFor(model as ProviderModel),
-      getApiKeyAndHeaders: async (model) => {
-        try {
-          const [apiKey, headers] = await Promise.all([
-            models.apiKeyFor(model as ProviderModel),
-            models.headersFor(model as ProviderModel),
-          ]);
-          return { ok: true, apiKey, headers };
-        } catch (error) {
-          return { ok: false, error: messageOf(error) };
-        }
-      },
-      getApiKeyForProvider: async (provider) => {
-        const model = (models.all?.() ?? models.available()).find((one) => one.provider === provider);
-        return model && models.apiKeyFor(model);
-      },
-      hasConfiguredAuth: (model) => models.hasCredential(model as ProviderModel),
-      isUsingOAuth: () => false,
-      refresh: async () => models.reloadKeys?.(),
-    },
+    modelRegistry: modelRegistryView({ models, providers, functions }),
     get model() {
-      return session.model;
+      return session.model && piModel(session.model);
     },
     pending: {
       list: () => session.pendingActions,
@@ -89,10 +69,16 @@ export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
   return {
     ...createToolHost(deps),
     get model() {
-      return session.model; // copying the members above has read it once
+      return session.model && piModel(session.model); // copying the members above has read it once
     },
     get signal() {
       return session.signal;
+    },
+    get thinkingLevel() {
+      return session.thinkingLevel ?? "off";
+    },
+    get scopedModels() {
+      return (deps.models.scope ?? []).map(({ model, ...choice }) => ({ ...choice, model: piModel(model) }));
     },
     mode,
     secrets: session.secrets,
@@ -116,14 +102,16 @@ export function createExtensionHost(deps: ExtensionHostDeps): ExtensionHost {
     appendEntry: (customType, data) => void session.sessionManager.append({ type: "custom", customType, data }),
     getCommands: () => session.getCommands(),
     getActiveTools: () => session.getActiveToolNames(),
-    getAllTools: () => session.allTools,
+    getAllTools: () => session.allTools.map((tool) => ({ ...tool, sourceInfo: deps.sourceOf(tool.name) })),
     setActiveTools: (names) => session.setActiveToolsByName(names),
     getSessionName: () => session.sessionName,
     setSessionName: (name) => session.setSessionName(name),
     setLabel: (entryId, label) => session.setLabel(entryId, label),
     setModel: (provider, modelId) => session.setModel(provider, modelId),
-    getThinkingLevel: () => session.thinkingLevel,
+    getThinkingLevel: () => session.thinkingLevel ?? "off",
     setThinkingLevel: (level) => session.setThinkingLevel(level),
     toolsChanged: () => deps.toolsChanged(),
+    registerProvider: (...args) => deps.providers.register(...args),
+    unregisterProvider: (...args) => deps.providers.unregister(...args),
   };
 }

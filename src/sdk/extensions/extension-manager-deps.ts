@@ -8,14 +8,18 @@ import type { FoundTool } from "../../extensions/load/load-factory.js";
 import type { Workspace } from "../../files/workspace.js";
 import type { ChangeWriter } from "../../plans/change-writer.js";
 import type { AgentSession } from "../../session/agent-session.js";
-import type { ModelSource } from "../../session/models/model-source.js";
+import type { KnownSecrets } from "../secrets/known-secrets.js";
 import type { LoadSessionExtensionsDeps } from "./load-session-extensions.js";
+import type { ModelFunctionsDeps } from "./model-functions.js";
+import type { RegisteredProvidersDeps } from "./registered-providers.js";
 
 export interface ExtensionManagerDeps
-  extends Pick<LoadSessionExtensionsDeps, "processes" | "projectProcesses" | "clock" | "log" | keyof ConfigLocation> {
+  extends ModelFunctionsDeps,
+    Pick<LoadSessionExtensionsDeps, "processes" | "projectProcesses" | "clock" | "log" | keyof ConfigLocation> {
   readonly workspace: Workspace;
   readonly changes: ChangeWriter;
-  readonly models: ModelSource;
+  readonly registry: RegisteredProvidersDeps["registry"];
+  readonly secrets: KnownSecrets;
   /** The configuration directories. */
   readonly roots: readonly ConfigRoot[];
   readonly hostModules: HostModules;

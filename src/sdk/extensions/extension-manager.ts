@@ -6,15 +6,16 @@ import { atMost } from "../../base/clock.js";
 import { ShorteningClock } from "../../base/shortening-clock.js";
 import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
-import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
-import type { UserCommand } from "../../extensions/hooks/hooks-session.js";
+import type { DiscoveredResources } from "../../extensions/hooks/hooks.js";
+import type { TakenCommand, UserCommand } from "../../extensions/hooks/hooks-session.js";
+import { requestHooks } from "../../extensions/hooks/provider-requests.js";
 import type { LoadMemory } from "../../extensions/load/load-memory.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import type { ToolHooks } from "../../loop/run.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { AgentMessage } from "../../protocol/messages.js";
+import type { StreamRequest } from "../../provider/provider.js";
 import type { ApprovalPolicy } from "../../session/approval.js";
-import type { BashRunOutcome } from "../../session/bash/bash-execution.js";
 import type {
   CompactionExtensions,
   TreePreparation,
@@ -33,7 +34,8 @@ import type {
 } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
 import {
-  askTrust,
+  addedToRun,
+  decideTrust,
   hooksAround,
   interceptPrompt,
   interceptsPrompts,
@@ -44,12 +46,17 @@ import {
 } from "./answer-session.js";
 import type { ExtensionManagerDeps } from "./extension-manager-deps.js";
 import { ExtensionReports } from "./extension-reports.js";
+import { ExtensionResources } from "./extension-resources.js";
 import { allFailedText, unlessClosed } from "./failed-guards.js";
 import type { LiveExtensions } from "./live-extensions.js";
 import type { ExtensionOptions, LoadedSessionExtensions, UndecidedProject } from "./load-session-extensions.js";
+import { shownSelection } from "./pi-model.js";
+import type { RegisteredProviders } from "./registered-providers.js";
 
 /** How long extensions that are still being loaded may take when the session ends. */
 const loadPatienceMs = 2000;
+/** How long a session whose model is not known waits for providers to name theirs. */
+const modelPatienceMs = 5000;
 
 export class ExtensionManager implements SessionExtensions {
   readonly #deps: ExtensionManagerDeps;
@@ -65,6 +72,7 @@ export class ExtensionManager implements SessionExtensions {
   #loaded: LoadedSessionExtensions | undefined;
   #liveUI: LiveUI | undefined;
   #memory: LoadMemory | undefined;
+  #providers: RegisteredProviders | undefined;
   #ui: { ui: object | undefined; hasUI: boolean } = { ui: undefined, hasUI: false };
   #undecided: UndecidedProject | undefined;
   #hasUntrusted = false;
@@ -80,12 +88,14 @@ export class ExtensionManager implements SessionExtensions {
     this.#decide = resolve;
   });
   #onRenewed: () => Promise<void> = async () => {};
+  readonly #resources: ExtensionResources;
 
   constructor(deps: ExtensionManagerDeps, options: ExtensionOptions) {
     this.#deps = deps;
     this.#clock = new ShorteningClock(deps.clock);
     this.#options = options;
     this.#reports = new ExtensionReports(deps.log);
+    this.#resources = new ExtensionResources(deps.cwd);
   }
 
   /** Names that no custom tool may have. */
@@ -103,6 +113,11 @@ export class ExtensionManager implements SessionExtensions {
     await this.#beginning;
   }
 
+  /** The models of their providers are known, as far as these answer in time. Never rejects. */
+  modelsFound(): Promise<void> {
+    return atMost(this.#deps.clock, modelPatienceMs, this.#providers?.settled() ?? Promise.resolve());
+  }
+
   beginShutdown(mostMs: number): void {
     this.#clock.shorten(mostMs);
   }
@@ -117,6 +132,21 @@ export class ExtensionManager implements SessionExtensions {
   /** Called after a reload, when the trusted files may have changed. Must not reject. */
   onRenewed(listener: () => Promise<void>): void {
     this.#onRenewed = listener;
+  }
+
+  /** Called when extensions have named texts of their own. Must not reject. */
+  onDiscovered(listener: (found: DiscoveredResources) => Promise<void>): void {
+    this.#resources.onFound = listener;
+  }
+
+  /** Beside `loaded`: the texts that they name are known. */
+  async textsKnown(): Promise<void> {
+    await this.loaded();
+    if (this.#live?.runner?.hasHandlers("resources_discover")) await this.#beginning;
+  }
+
+  get themePaths(): readonly string[] {
+    return this.#resources.themePaths;
   }
 
   summary(): ExtensionSummary {
@@ -146,16 +176,9 @@ export class ExtensionManager implements SessionExtensions {
     return interceptPrompt(this.#live, prompt, { source: source ?? usual, signal, onAccepted });
   }
 
-  async beforeRun(
-    { text: prompt, images, systemPrompt }: InterceptedPrompt & { readonly systemPrompt: string },
-    signal: AbortSignal,
-  ) {
-    const runner = this.#live?.runner;
-    if (!runner?.hasHandlers("before_agent_start")) return { messages: [], systemPrompt };
-    const session = this.#deps.session();
-    const own = { cwd: session.cwd, selectedTools: session.getActiveToolNames() };
-    const systemPromptOptions = { ...own, ...this.#deps.promptParts() };
-    return runner.emit({ type: "before_agent_start", prompt, images, systemPrompt, systemPromptOptions }, signal);
+  beforeRun(prompt: InterceptedPrompt & { readonly systemPrompt: string }, signal: AbortSignal) {
+    const made = { session: this.#deps.session(), ...this.#deps.promptParts() };
+    return addedToRun(this.#live, prompt, { ...made, signal });
   }
 
   get revisesContext(): boolean {
@@ -163,8 +186,7 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   async reviseContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
-    const runner = this.#live?.runner;
-    return runner ? (await runner.emit({ type: "context", messages: [...messages] })).messages : messages;
+    return (await this.#live?.runner?.emit({ type: "context", messages: [...messages] }))?.messages ?? messages;
   }
 
   get compaction(): CompactionExtensions | undefined {
@@ -172,8 +194,7 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   async beforeTree(preparation: TreePreparation, signal: AbortSignal): Promise<TreeVerdict> {
-    const runner = this.#live?.runner;
-    return runner ? runner.emit({ type: "session_before_tree", preparation, signal }) : { cancel: false };
+    return (await this.#live?.runner?.emit({ type: "session_before_tree", preparation, signal })) ?? { cancel: false };
   }
 
   async prevents(requested: RequestedChange, signal: AbortSignal): Promise<boolean> {
@@ -181,7 +202,7 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   selected(selected: ModelSelection): void {
-    void this.#live?.runner?.emit(selected); // never rejects
+    void this.#live?.runner?.emit(shownSelection(selected)); // never rejects
   }
 
   async leaving(change: RequestedChange): Promise<void> {
@@ -224,9 +245,20 @@ export class ExtensionManager implements SessionExtensions {
     return hooksAround(own, () => this.#live);
   }
 
-  /** Undefined where no extension ran the command. */
-  async runUserBash(request: UserCommand, signal: AbortSignal): Promise<BashRunOutcome | undefined> {
+  /** Undefined where no extension took the command. */
+  async runUserBash(request: UserCommand, signal: AbortSignal): Promise<TakenCommand> {
     return this.#live?.runUserBash(request, signal);
+  }
+
+  /** As extensions see and change it; the same where none listens. */
+  shownRequest(request: StreamRequest): StreamRequest {
+    const { options } = request;
+    const hooks = requestHooks(this.#live?.runner, options);
+    return hooks ? { ...request, options: { ...options, ...hooks } } : request;
+  }
+
+  renamed(name: string | undefined): void {
+    void this.#live?.runner?.emit({ type: "session_info_changed", name }); // never rejects
   }
 
   blame(error: unknown): string | undefined {
@@ -257,6 +289,7 @@ export class ExtensionManager implements SessionExtensions {
     await (limitMs === undefined ? goodbye() : atMost(this.#deps.clock, limitMs, goodbye()));
     this.#isGone = true;
     this.#live?.runner?.close();
+    this.#providers?.close();
   }
 
   async #load(): Promise<void> {
@@ -273,17 +306,10 @@ export class ExtensionManager implements SessionExtensions {
   async #askForTrust(): Promise<void> {
     const undecided = this.#undecided;
     if (!undecided || !this.#liveUI?.hasUI || this.#isOver) return;
-    const answer = await askTrust(this.#options, undecided.question, {
-      ui: this.#liveUI.ui,
-      signal: this.#over.signal,
-    });
+    const { ui } = this.#liveUI;
+    const answer = await decideTrust(this.#options, undecided, { ui, signal: this.#over.signal, log: this.#deps.log });
     if (answer === "no" || this.#isOver) return;
-    try {
-      if (answer === "once") this.#isTrustedForThisRun = true;
-      else await undecided.rememberYes();
-    } catch (error) {
-      return this.#deps.log.error("the decision about the project could not be kept, so it does not count", error);
-    }
+    this.#isTrustedForThisRun ||= answer === "once";
     await this.reload();
     await this.#askForTrust();
   }
@@ -317,6 +343,7 @@ export class ExtensionManager implements SessionExtensions {
   #begin(reason: "startup" | "reload"): void {
     const begin = async () => {
       await this.#live?.runner?.emit({ type: "session_start", reason });
+      await this.#resources.discover(this.#live?.runner, reason);
       await this.#live?.tellTools({ reason: "start", previousSessionFile: undefined });
     };
     const beginning = begin()
@@ -329,7 +356,7 @@ export class ExtensionManager implements SessionExtensions {
 
   /** Undefined where the command line has a flag that no extension knows. */
   async #createLive(old: readonly AnyTool[]): Promise<LiveExtensions | undefined> {
-    const [{ loadForSession }, { createLiveUI }, { LoadMemory }] = await Promise.all([
+    const [{ loadForSession, setFlags }, { createLiveUI }, { LoadMemory }] = await Promise.all([
       import("./load-for-session.js"),
       import("../../extensions/api/custom-tool-ui.js"),
       import("../../extensions/load/load-memory.js"),
@@ -353,18 +380,23 @@ export class ExtensionManager implements SessionExtensions {
     this.#coverage = loaded.projectCoverage;
     this.#decide();
     await this.#reports.loaded(loaded, this.#options.onLoadError);
-    if (!setFlags(loaded.extensions?.runner, this.#options)) return undefined;
+    if (!setFlags(loaded, this.#options)) return undefined;
     this.#loaded = loaded;
     return this.#liven(loaded, old);
   }
 
   async #liven(loaded: LoadedSessionExtensions, old: readonly AnyTool[]): Promise<LiveExtensions> {
-    const { liveExtensions } = await import("./live-extensions.js");
+    const [{ liveExtensions }, { RegisteredProviders }] = await Promise.all([
+      import("./live-extensions.js"),
+      import("./registered-providers.js"),
+    ]);
     const session = this.#deps.session();
+    this.#providers ??= new RegisteredProviders(this.#deps);
     const deps = {
       ...this.#deps,
       clock: this.#clock,
       session,
+      providers: this.#providers,
       isProjectTrusted: () => loaded.isProjectTrusted,
       commandContext: () => this.#live?.runner?.commandContext(),
       reload: () => this.reload(),
@@ -381,12 +413,4 @@ export class ExtensionManager implements SessionExtensions {
     this.#isBroken = true;
     this.#deps.log.error("custom tools and extensions could not be loaded", error);
   }
-}
-
-/** False: the flags of the command line do not fit. */
-function setFlags(runner: ExtensionRunner | undefined, { resolveFlags }: ExtensionOptions): boolean {
-  if (!resolveFlags) return true;
-  const values = resolveFlags(runner?.flags() ?? new Map());
-  for (const [name, value] of values ?? []) runner?.flagValues.set(name, value);
-  return values !== undefined;
 }

@@ -10,6 +10,7 @@ import { notifyTools } from "../../extensions/api/custom-tool-events.js";
 import { cameFrom, type ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import { findCommand } from "../../extensions/api/extension-commands.js";
 import { type RenderHooks, ToolRenderer } from "../../extensions/api/render.js";
+import { builtInSource, sourceInfoOf } from "../../extensions/api/source-info.js";
 import type { ExtensionRunner } from "../../extensions/hooks/extension-runner.js";
 import { compactionExtensions } from "../../extensions/hooks/hooks-compaction.js";
 import { runUserBash, toolSessionEvent, type UserCommand } from "../../extensions/hooks/hooks-session.js";
@@ -20,8 +21,12 @@ import type { AnyTool } from "../../tools/tool.js";
 import { createExtensionHost, createToolHost, type ExtensionHostDeps } from "./extension-host.js";
 import { refusalWithout } from "./failed-guards.js";
 import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } from "./load-session-extensions.js";
+import { type ModelFunctionsDeps, modelFunctions } from "./model-functions.js";
 
-export interface LiveDeps extends Omit<ExtensionHostDeps, "toolsChanged">, Pick<ExtensionOptions, "namedTools"> {
+export interface LiveDeps
+  extends Omit<ExtensionHostDeps, "toolsChanged" | "functions" | "sourceOf">,
+    ModelFunctionsDeps,
+    Pick<ExtensionOptions, "namedTools"> {
   readonly clock: Clock;
   readonly log: Log;
   /** Which tools there may be; default: all. */
@@ -46,7 +51,14 @@ export function liveExtensions(
   const refusal = refusalWithout(errors);
   if (refusal !== undefined) log.warn(refusal);
   const toolsChanged = () => session.addTools(registeredTools());
-  const host = createToolHost({ ...deps, toolsChanged });
+  const functions = () => modelFunctions(deps);
+  const sourceOf = (name: string) => {
+    const origin = runner?.registry.extensions.find(({ tools }) => tools.has(name))?.origin;
+    const place = origin ?? custom.tools.find(({ tool }) => tool.name === name);
+    return place ? sourceInfoOf(place.path, place.source) : builtInSource(name);
+  };
+  const hostDeps = { ...deps, functions, sourceOf, toolsChanged };
+  const host = createToolHost(hostDeps);
   const adapted = custom.tools.map((one) => adaptCustomTool(one, { live: custom.live, log, host: () => host }));
   const others = new Set(session.allTools.filter((tool) => !old.includes(tool)).map(({ name }) => name));
   for (const name of [...deps.builtInToolNames, ...adapted.map((tool) => tool.name)]) others.add(name);
@@ -67,8 +79,9 @@ export function liveExtensions(
   };
   const added = [...adapted.map((tool) => ({ tool })).filter(allowed), ...registeredTools()].map(offered);
   session.replaceTools(old, added);
-  const extensionHost = createExtensionHost({ ...deps, toolsChanged });
+  const extensionHost = createExtensionHost(hostDeps);
   runner?.initialize(extensionHost);
+  deps.providers.renew(() => runner?.registerProviders());
   const taken = new Set(runner?.commands().map(({ name }) => name));
   for (const { path, command } of commands)
     if (taken.has(command.name)) log.warn(`${path}: /${command.name} is a command of an extension, which comes first`);

@@ -33,3 +33,12 @@ export function loadForSession(
     options,
   );
 }
+
+/** False: the flags of the command line do not fit. */
+export function setFlags({ extensions }: LoadedSessionExtensions, { resolveFlags }: ExtensionOptions): boolean {
+  if (!resolveFlags) return true;
+  const runner = extensions?.runner;
+  const values = resolveFlags(runner?.flags() ?? new Map());
+  for (const [name, value] of values ?? []) runner?.flagValues.set(name, value);
+  return values !== undefined;
+}

@@ -17,6 +17,7 @@ function asked() {
       headersFor: async () => ({}),
     },
     stream: scriptedModel([say("one", "two")]).stream,
+    direct: () => expect.unreachable(),
     clock: manualClock(),
   });
   return stream(plannerModel, { messages: [] });

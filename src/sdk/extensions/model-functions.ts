@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
+import { parsePartialObject } from "../../loop/partial-json.js";
 import { ReplyBuilder } from "../../loop/reply-builder.js";
 import type { AssistantMessage } from "../../protocol/messages.js";
 import type {
@@ -13,12 +14,24 @@ import type {
   StreamOptions,
 } from "../../provider/provider.js";
 import type { ModelSource } from "../../session/models/model-source.js";
+import { overApi } from "../models/added-streams.js";
+import { AssistantMessageEventStream, createAssistantMessageEventStream, EventStream } from "./event-stream.js";
+import { apiFunctions, createProvider, envApiKeyAuth, lazyApi, lazyStream } from "./made-providers.js";
+import * as facts from "./model-facts.js";
+import { piModel } from "./pi-model.js";
+import { isInsideProvider } from "./registered-providers.js";
+import { contextOf, transcriptFunctions } from "./transcripts.js";
 
 export interface ModelFunctionsDeps {
   readonly models: ModelSource;
+  /** Counts what is asked. */
   readonly stream: StreamFunction;
+  /** Does not: for requests that are part of one which is counted. */
+  readonly direct: StreamFunction;
   readonly clock: Clock;
 }
+
+export type ModelFunctions = ReturnType<typeof modelFunctions>;
 
 /** The message so far comes with every event, the whole one with the last. */
 export type ModelStreamEvent = (Delta & { readonly partial: AssistantMessage }) | FinalEvent;
@@ -36,7 +49,7 @@ export interface ModelStream extends AsyncIterable<ModelStreamEvent> {
 
 type GivenContext = Pick<ModelContext, "messages"> & Partial<ModelContext>;
 
-export function modelFunctions({ models, stream: ask, clock }: ModelFunctionsDeps) {
+export function modelFunctions({ models, stream: counted, direct, clock }: ModelFunctionsDeps) {
   const optionsFor = async (model: ProviderModel, given: Partial<StreamOptions>): Promise<StreamOptions> => {
     const apiKey = given.apiKey ?? (await models.apiKeyFor(model));
     return {
@@ -52,12 +65,11 @@ export function modelFunctions({ models, stream: ask, clock }: ModelFunctionsDep
     model: ProviderModel,
     context: GivenContext,
     given: Partial<StreamOptions>,
-    builder: ReplyBuilder,
+    { builder, ask }: { builder: ReplyBuilder; ask: StreamFunction },
   ): AsyncGenerator<ModelStreamEvent, void> {
     try {
       const options = await optionsFor(model, given);
-      const whole = { systemPrompt: "", tools: [], ...context };
-      for await (const event of ask({ model, context: whole, options })) {
+      for await (const event of ask({ model, context: contextOf(context), options })) {
         builder.apply(event);
         if (event.type === "done") {
           const { message } = builder.finish({ stopReason: event.reason });
@@ -78,7 +90,9 @@ export function modelFunctions({ models, stream: ask, clock }: ModelFunctionsDep
 
   const stream = (model: ProviderModel, context: GivenContext, options: Partial<StreamOptions> = {}): ModelStream => {
     const builder = new ReplyBuilder(model, clock.now());
-    const events = read(model, context, options, builder);
+    // What an extension's own model asks meanwhile is part of its reply.
+    const ask = isInsideProvider() ? direct : counted;
+    const events = read(model, context, options, { builder, ask });
     let settle = (_message: AssistantMessage) => {};
     const finished = new Promise<AssistantMessage>((resolve) => {
       settle = resolve;
@@ -108,25 +122,60 @@ export function modelFunctions({ models, stream: ask, clock }: ModelFunctionsDep
     };
   };
   const complete = (...args: Parameters<typeof stream>) => stream(...args).result();
+  const over = (api: string) => (model: ProviderModel, context: GivenContext, options?: Partial<StreamOptions>) =>
+    stream(overApi(model, api), context, options);
+  const getModel = (provider: string, modelId: string) => shown(models.find(provider, modelId));
+  const getModels = (provider?: string) =>
+    known(models)
+      .filter((model) => provider === undefined || model.provider === provider)
+      .map(piModel);
+  const getProviders = () => [...new Set(known(models).map(({ provider }) => provider))];
   return {
+    ...facts,
+    ...transcriptFunctions,
+    ...apiFunctions(over),
+    EventStream,
+    AssistantMessageEventStream,
+    createAssistantMessageEventStream,
+    createProvider,
+    envApiKeyAuth,
+    lazyApi,
+    lazyStream,
+    parseStreamingJson: (text = "") => parsePartialObject(text),
     stream,
     complete,
     streamSimple: stream,
     completeSimple: complete,
-    getModel: (provider: string, modelId: string) => models.find(provider, modelId),
-    getModels: (provider: string) => known(models).filter((model) => model.provider === provider),
-    getProviders: () => [...new Set(known(models).map(({ provider }) => provider))],
+    getModel,
+    getModels,
+    getProviders,
+    getBuiltinModel: getModel,
+    getBuiltinModels: getModels,
+    getBuiltinProviders: getProviders,
   };
 }
 
-function known(models: ModelSource): readonly ProviderModel[] {
-  return models.all?.() ?? models.available();
+function shown(model: ProviderModel | undefined) {
+  return model && piModel(model);
 }
 
-/** As a getter: a caller that only wants the delta does not pay for the whole message. */
+function known(models: ModelSource): readonly ProviderModel[] {
+  return models.allKnown?.() ?? models.all?.() ?? models.available();
+}
+
+/** As a getter: a caller that only wants the delta does not pay for the whole message. What ended comes whole. */
 function withPartial(event: Delta, builder: ReplyBuilder) {
   const partial = builder.snapshot();
-  return Object.defineProperty({ ...event }, "partial", { enumerable: true, get: partial }) as typeof event & {
+  const whole =
+    event.type === "toolcall_end"
+      ? { toolCall: builder.callAt(event.contentIndex).toolCall }
+      : event.type === "text_end" || event.type === "thinking_end"
+        ? { content: builder.textOf(event.contentIndex) }
+        : {};
+  return Object.defineProperty({ ...event, ...whole }, "partial", {
+    enumerable: true,
+    get: partial,
+  }) as typeof event & {
     partial: AssistantMessage;
   };
 }

@@ -49,6 +49,24 @@ export function hookedProcesses(processes: Processes, hook: SpawnHook, own: Envi
   };
 }
 
+/** For a command of the user that an extension runs elsewhere. Throws where what it does there would have to be held back. */
+export function processesElsewhere(
+  operations: BashOperations,
+  { clock, access, isStaged }: { clock: Clock; access: Elsewhere; isStaged: boolean },
+): Processes {
+  if (access.sandbox === "read-only" || access.isReviewed || isStaged)
+    throw new GalleyError("unsupported", heldBackText);
+  return operationsProcesses(operations, clock);
+}
+
+interface Elsewhere {
+  readonly sandbox: string;
+  readonly isReviewed: boolean;
+}
+
+const heldBackText =
+  "An extension runs commands elsewhere, where galley can hold nothing back. With the access workspace or full it may.";
+
 /** Every command ends: by itself, by its signal or by its time, whatever the extension's function does. */
 export function operationsProcesses(operations: BashOperations, clock: Clock): Processes {
   return {

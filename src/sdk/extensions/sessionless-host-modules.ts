@@ -39,7 +39,7 @@ export function sessionlessHostModules(
         import("./model-functions.js"),
       ]);
       const { source } = await findSessionModels({}, location);
-      return modelFunctions({ models: source, stream: refuse, clock: systemClock });
+      return modelFunctions({ models: source, stream: refuse, direct: refuse, clock: systemClock });
     },
   };
 }

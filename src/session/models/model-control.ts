@@ -112,6 +112,13 @@ export class ModelControl {
     return model;
   }
 
+  /** As if it had been there at the start. */
+  adopt({ model, thinkingLevel }: ModelChoice): void {
+    this.#model = model;
+    this.#requestedLevel = thinkingLevel ?? this.#requestedLevel;
+    this.#level = clampLevel(model, this.#requestedLevel);
+  }
+
   /** For a model that is not known yet: its server may have it. */
   async learn(provider: string, modelId: string): Promise<void> {
     await this.#deps.models.learn?.(provider, modelId);

@@ -27,6 +27,8 @@ export interface ModelSource {
   available(): readonly ProviderModel[];
   /** With a credential or without; absent where only usable ones are known. */
   all?(): readonly ProviderModel[];
+  /** With those of services that have no credential: reads every table. */
+  allKnown?(): readonly ProviderModel[];
   find(provider: string, modelId: string): ProviderModel | undefined;
   hasCredential(model: ProviderModel): boolean;
   /** What the user is told about a model without a credential. */

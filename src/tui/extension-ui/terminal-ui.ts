@@ -278,7 +278,7 @@ export class TerminalUI {
 function themeMethods(app: () => TerminalApp | undefined) {
   const named = (name: string): Theme | undefined => {
     const colours = Object.hasOwn(builtInThemes, name) ? builtInThemes[name] : undefined;
-    return colours && createTheme(colours, app()?.theme.getColorMode() === "truecolor" ? "truecolor" : "256");
+    return colours && createTheme({ name, colours }, app()?.theme.getColorMode() === "truecolor" ? "truecolor" : "256");
   };
   return {
     getAllThemes: () => Object.keys(builtInThemes).map((name) => ({ name, path: undefined })),

@@ -10,7 +10,7 @@ const described: Readonly<Record<string, string>> = { auto: "by the terminal's b
 
 /** `named`: what stands after `/theme`; empty: the picker. */
 export async function chooseThemeBy(app: TerminalApp, control: ThemeControl, named: string): Promise<void> {
-  const files = await app.access.themeFiles();
+  const files = await app.access.themeFiles(app.session.themePaths);
   const names = themeNames(files);
   const use = (name: string) => {
     const problem = control.use(name, files);

@@ -89,7 +89,7 @@ describe("a diff", () => {
   });
 
   it("of any text is within its width, and holds nothing but text and colours", () => {
-    const theme = createTheme(builtInThemes.dark ?? {}, "truecolor");
+    const theme = createTheme({ name: "dark", colours: builtInThemes.dark ?? {} }, "truecolor");
     const line = fc
       .tuple(fc.constantFrom("-", "+", " "), fc.string({ unit: "binary", maxLength: 200 }))
       .map(([sign, text]) => sign + text.replaceAll("\n", ""));

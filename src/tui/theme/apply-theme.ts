@@ -26,16 +26,16 @@ export function createThemeControl(
 ): ThemeControl & { background: Background } {
   const background = backgroundOf(env) ?? "dark";
   const first = Object.hasOwn(builtInThemes, preferences.theme) ? preferences.theme : "auto";
-  const theme = createLiveTheme(chooseTheme(first, [], background).colours, colourDepth(env));
+  const theme = createLiveTheme(chooseTheme(first, [], background), colourDepth(env));
   const control = {
     theme,
     background,
     name: preferences.theme,
     use(name: string, files: readonly ThemeFile[]) {
-      const { colours, problem } = chooseTheme(name, files, control.background);
+      const chosen = chooseTheme(name, files, control.background);
       control.name = name;
-      theme.setColours(colours);
-      return problem;
+      theme.setColours(chosen);
+      return chosen.problem;
     },
   };
   return control;

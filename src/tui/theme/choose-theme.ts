@@ -11,6 +11,8 @@ export interface ThemeFile {
 }
 
 export interface ChosenTheme {
+  /** Of the theme that is used. */
+  readonly name: string;
   readonly colours: Colours;
   /** Why it is not the one that was asked for. */
   readonly problem?: string;
@@ -26,11 +28,15 @@ export function themeNames(files: readonly ThemeFile[]): string[] {
 
 /** A theme that cannot be used is told, and `dark` is used. */
 export function chooseTheme(name: string, files: readonly ThemeFile[], background: "dark" | "light"): ChosenTheme {
-  if (name === "auto") return { colours: builtInThemes[background] ?? dark };
-  if (Object.hasOwn(builtInThemes, name)) return { colours: builtInThemes[name] as Colours };
+  if (name === "auto") return { name: background, colours: builtInThemes[background] ?? dark };
+  if (Object.hasOwn(builtInThemes, name)) return { name, colours: builtInThemes[name] as Colours };
   const file = files.find((each) => each.name === name);
-  if (!file) return { colours: dark, problem: `There is no theme ${name}. The theme dark is used.` };
+  if (!file) return { name: "dark", colours: dark, problem: `There is no theme ${name}. The theme dark is used.` };
   const read = readTheme(file.text);
-  if ("colours" in read) return read;
-  return { colours: dark, problem: `The theme ${name} cannot be used: ${read.problem}. The theme dark is used.` };
+  if ("colours" in read) return { name, ...read };
+  return {
+    name: "dark",
+    colours: dark,
+    problem: `The theme ${name} cannot be used: ${read.problem}. The theme dark is used.`,
+  };
 }

@@ -1,17 +1,17 @@
 // The theme that everything draws with: one object whose colours can be changed while the program runs.
 
 import type { Theme } from "../../sdk/index.js";
-import type { Colours } from "./colours.js";
+import type { ChosenTheme } from "./choose-theme.js";
 import { type ColourDepth, createTheme } from "./theme.js";
 
 export interface LiveTheme extends Theme {
   /** One more with every change of colours: what was drawn before is old. */
   readonly version: number;
-  setColours(colours: Colours): void;
+  setColours(chosen: Pick<ChosenTheme, "colours" | "name">): void;
 }
 
-export function createLiveTheme(colours: Colours, depth: ColourDepth): LiveTheme {
-  let current = createTheme(colours, depth);
+export function createLiveTheme(first: Pick<ChosenTheme, "colours" | "name">, depth: ColourDepth): LiveTheme {
+  let current = createTheme(first, depth);
   let version = 0;
   return {
     ...current,
@@ -19,6 +19,9 @@ export function createLiveTheme(colours: Colours, depth: ColourDepth): LiveTheme
     bg: (name, text) => current.bg(name, text),
     getFgAnsi: (name) => current.getFgAnsi(name),
     getBgAnsi: (name) => current.getBgAnsi(name),
+    get name() {
+      return current.name;
+    },
     get version() {
       return version;
     },

@@ -37,6 +37,7 @@ describe("themes", () => {
     const files = [file("broken", { colors: { accent: "?" } }), file("mine", { colors: { accent: 3 } })];
     expect(chooseTheme("mine", files, "light").colours.accent).toBe(3);
     expect(chooseTheme("broken", files, "light")).toEqual({
+      name: "dark",
       colours: builtInThemes.dark,
       problem: 'The theme broken cannot be used: colors.accent is not a colour: "?". The theme dark is used.',
     });
@@ -64,12 +65,15 @@ describe("themes", () => {
   });
 
   it("changes its colours while it is used, and keeps bold without any", () => {
-    const theme = createLiveTheme({ accent: 1 }, "256");
+    const theme = createLiveTheme({ name: "one", colours: { accent: 1 } }, "256");
     const { fg } = theme;
     expect(fg("accent", "x")).toContain("38;5;1m");
-    theme.setColours({ accent: 2 });
+    theme.setColours({ name: "two", colours: { accent: 2 } });
     expect([fg("accent", "x").includes("38;5;2m"), theme.version]).toEqual([true, 1]);
-    const none = createLiveTheme({ accent: 1 }, colourDepth({ NO_COLOR: "", TERM: "xterm-256color" }));
+    const none = createLiveTheme(
+      { name: "one", colours: { accent: 1 } },
+      colourDepth({ NO_COLOR: "", TERM: "xterm-256color" }),
+    );
     expect([none.fg("accent", "x"), none.bold("x")]).toEqual(["x", "\u001b[1mx\u001b[22m"]);
   });
 });

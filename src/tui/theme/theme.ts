@@ -13,13 +13,14 @@ export function colourDepth(env: Readonly<Record<string, string | undefined>>): 
   return /256/.test(TERM) ? "256" : "16";
 }
 
-export function createTheme(colours: Colours, depth: ColourDepth): Theme {
+export function createTheme({ name, colours }: { name: string; colours: Colours }, depth: ColourDepth): Theme {
   const code = (name: string, isBackground: boolean) => codeOf(colours, { name, depth, isBackground });
   const wrap = (on: string, off: string) => (text: string) => (text === "" || on === "" ? text : on + text + off);
   const front = memoized((name) => code(name, false));
   const back = memoized((name) => code(name, true));
   return {
     ...plainTheme,
+    name,
     fg: (name, text) => wrap(front(name), "\u001b[22;39m")(text),
     bg: (name, text) => wrap(back(name), "\u001b[49m")(text),
     bold: wrap("\u001b[1m", "\u001b[22m"),

@@ -30,3 +30,11 @@ export function embeddedTest(made: Iterable<string>, cwd: string): (path: string
   };
   return (path) => !path.split("/").includes(".git") && (isKnown(path) || isKnown(dirname(path)));
 }
+
+/** The working trees in the project, below the working directory, in which one of these paths lies. */
+export function treesAround(paths: Iterable<{ readonly path: string }>, cwd: string): string[] {
+  const found = new Set<string>();
+  for (const { path } of paths)
+    for (let at = dirname(path); at !== cwd && isWithin(at, cwd) && !found.has(at); at = dirname(at)) found.add(at);
+  return [...found].filter((directory) => existsSync(join(directory, ".git")));
+}

@@ -1,15 +1,15 @@
 // From what a command did in the view to the changes of a plan, with names as this project shows them, and marks on what
 // only the user's own word may write.
 
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { tmpdir } from "../../base/home.js";
 import { configRootDirectory } from "../../config/config-roots.js";
 import type { Effect } from "../../files/layer/stage-view.js";
 import { isGitData } from "../../files/paths/git-data.js";
+import { treesAround } from "../../files/paths/git-repositories.js";
 import { gitTest } from "../../files/paths/git-test.js";
 import { protectedTest } from "../../files/paths/protected-paths.js";
-import { displayPath, isWithin } from "../../files/paths/resolve-path.js";
+import { displayPath } from "../../files/paths/resolve-path.js";
 import { type PlannedEffects, planEffects } from "../../plans/effects/plan-effects.js";
 import type { SandboxEnvironment } from "./sandbox-machine.js";
 
@@ -24,7 +24,7 @@ export function plannedEffects(
     projects: [cwd],
     tempDirs: [tmpdir()],
   });
-  const trees = [...directoriesUp(cwd), ...repositoriesAt(effects, cwd)];
+  const trees = [...directoriesUp(cwd), ...treesAround(effects, cwd)];
   const made = [...stagedPaths, ...effects.flatMap(({ path, after }) => (after ? [path] : []))];
   const isOfGit = gitTest({ trees, made, cwd, home });
   return planEffects(effects, {
@@ -32,14 +32,6 @@ export function plannedEffects(
     // What git keeps for itself is written with the rest of what a command did.
     isProtected: (path) => (isProtected(path) && !isGitData(path)) || isOfGit(path),
   });
-}
-
-/** The working trees in the project, below the working directory, in which something was changed. */
-function repositoriesAt(effects: readonly Effect[], cwd: string): string[] {
-  const found = new Set<string>();
-  for (const { path } of effects)
-    for (let at = dirname(path); at !== cwd && isWithin(at, cwd) && !found.has(at); at = dirname(at)) found.add(at);
-  return [...found].filter((directory) => existsSync(join(directory, ".git")));
 }
 
 function directoriesUp(directory: string): string[] {

@@ -174,10 +174,15 @@ export function createInternals(deps: AgentSessionDeps): SessionInternals {
 
 /** What decides whether another run follows, at this moment. */
 export function continuationOf(session: SessionInternals): ContinuationContext {
-  const { rules, events, current, deps } = session;
+  const { rules, retry, fallback, budget, compaction, queues, todos, events, current, deps } = session;
   return {
-    ...session,
     ttsr: rules.controller,
+    retry,
+    fallback,
+    budget,
+    compaction,
+    queues,
+    todos,
     isUserForced: () => session.wasForced,
     emit: (event) => events.emit(event),
     record: current.record,

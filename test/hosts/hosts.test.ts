@@ -9,6 +9,7 @@ import { emptyHome, galleyBin, projectRoot, run } from "../kit/run-galley.js";
 
 const packages = join(import.meta.dirname, "node_modules");
 const isInstalled = existsSync(packages);
+const hapi = join(packages, "@twsxtd/hapi-linux-x64/bin/hapi");
 const box = ["/usr/bin/bwrap", "/bin/bwrap"].find((path) => existsSync(path));
 
 if (!isInstalled) it.skip("The hosts are not installed: run npm ci --prefix test/hosts --ignore-scripts.");
@@ -47,6 +48,13 @@ interface Option {
   id: string;
   currentValue: string;
   options: { value: string }[];
+}
+
+/** What the hub's page shows of a conversation. */
+interface Page {
+  messages: { text?: string; data?: { type: string; message?: string } }[];
+  session: { effort: string; metadata: { piSessionId: string; capabilities: { conversationHistory?: object } } };
+  models: { currentModelId: string };
 }
 
 const said = ({ updates }: Seen, kind: string) =>
@@ -95,4 +103,34 @@ describe.runIf(isInstalled && box)("published hosts", () => {
     expect(sessions.length).toBeGreaterThan(0);
     for (const session of sessions) expect(session.modelsUsed.join()).toContain("scripted");
   });
+
+  it.runIf(existsSync(hapi)).each(["plain", "thinks"])(
+    "hapi shows a conversation in its page and resumes it by its id, with a model that is %s",
+    async (model) => {
+      const { code, stdout, stderr } = await boxed([
+        join(import.meta.dirname, "drive-hapi.mjs"),
+        ...[hapi, agentDir, cwd, model],
+      ]);
+      expect([code, stderr]).toEqual([0, ""]);
+      const { first, second, requests } = JSON.parse(stdout) as { first: Page; second: Page; requests: number[] };
+      expect(first.messages.slice(0, 4).map(({ data }) => data?.type)).toEqual([
+        undefined,
+        "tool-call",
+        "tool-call-result",
+        "message",
+      ]);
+      expect(second.messages.flatMap(({ text, data }) => text ?? data?.message ?? [])).toEqual([
+        "What is in a.txt?",
+        "It says hello.",
+        "And again?",
+        "Again.",
+      ]);
+      expect(second.session.metadata.piSessionId).toBe(first.session.metadata.piSessionId);
+      expect(second.session.effort).toBe(model === "plain" ? "off" : "medium");
+      expect(second.session.metadata.capabilities.conversationHistory).toMatchObject({ forkAtMessage: true });
+      expect(second.models.currentModelId).toBe("scripted");
+      // The system's message, then the conversation so far.
+      expect(requests).toEqual([2, 4, 6]);
+    },
+  );
 });

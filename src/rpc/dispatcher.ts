@@ -63,7 +63,7 @@ export class Dispatcher {
   readonly #deps: DispatcherDeps;
   #lane: Promise<void> = Promise.resolve();
   #long: Promise<void> = Promise.resolve();
-  readonly #beside = new Set<Promise<void>>();
+  readonly #beside = new Map<Promise<void>, Request>();
   /** Those whose turn has not come. */
   readonly #interrupting = new Set<{ readonly act: Interrupt }>();
   #unanswered = 0;
@@ -76,7 +76,7 @@ export class Dispatcher {
   dispatch(frame: TypedObject): void {
     const { outbox, features } = this.#deps;
     const request = new Request(frame, outbox, features);
-    if (besideTypes.has(frame.type)) return this.#runBeside(this.#handle(frame, request));
+    if (besideTypes.has(frame.type)) return this.#runBeside(request, this.#handle(frame, request));
     const act = interrupts.get(frame.type);
     const interrupt = act && checkCommand(frame).ok ? { act } : undefined; // an invalid command stops nothing
     if (interrupt) {
@@ -118,7 +118,12 @@ export class Dispatcher {
 
   /** The same for those alone: commands of the user. */
   async besideIdle(): Promise<void> {
-    await Promise.all(this.#beside);
+    await Promise.all(this.#beside.keys());
+  }
+
+  /** Answers those that are not done, because the program ends now. */
+  giveUpBeside(): void {
+    for (const request of this.#beside.values()) request.giveUp("galley ended before the command did.");
   }
 
   /** Puts an answer in the lane. It is made only when the host has read most of those before it. */
@@ -131,9 +136,9 @@ export class Dispatcher {
     });
   }
 
-  #runBeside(handled: Promise<void>): void {
+  #runBeside(request: Request, handled: Promise<void>): void {
     this.#unanswered++;
-    this.#beside.add(handled);
+    this.#beside.set(handled, request);
     void handled.then(() => {
       this.#beside.delete(handled);
       this.#answered();

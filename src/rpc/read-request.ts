@@ -26,6 +26,7 @@ export class Request {
   readonly #outbox: Outbox;
   readonly #features: Features;
   #isAnswered = false;
+  #isGivenUp = false;
 
   constructor(frame: TypedObject, outbox: Outbox, features: Features) {
     // It is repeated in the answer, three times when the command is unknown: a long one must not be multiplied.
@@ -48,8 +49,15 @@ export class Request {
     this.#outbox.send({ id: this.id, type: "response", command: this.type, success: false, error, code, details });
   }
 
+  /** Where the program cannot wait for the answer. One that comes late is not sent. */
+  giveUp(error: string): void {
+    if (!this.#isAnswered) this.refuse(error);
+    this.#isGivenUp = true;
+  }
+
   /** What a handler threw. A GalleyError is a refusal; anything else is an internal error. */
   fail(thrown: unknown): void {
+    if (this.#isGivenUp) return;
     if (thrown instanceof GalleyError && toldCodes.has(thrown.code)) {
       // The list of what would be written too: a host shows it before it asks again.
       const details = thrown.code === "depends" ? thrown.details : undefined;

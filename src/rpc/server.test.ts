@@ -184,6 +184,27 @@ describe("shutdown", () => {
     waiting.open();
   });
 
+  it("answers a command whose processes cannot be ended in time, once", async () => {
+    const stuck = gate();
+    const processes = createNodeProcesses({ env: process.env, log: silentLog });
+    const run = async () => {
+      await stuck.wait();
+      throw new Error("too late");
+    };
+    const host = await serveSession({ session: { cwd: tmpdir(), processes: { ...processes, run } } });
+    host.send({ type: "bash", id: "a", command: "true" });
+    await stuck.reached;
+    const ended = host.server.shutdown(143);
+    await tick();
+    host.clock.advance(2500);
+    expect(await ended).toBe(143);
+    stuck.open();
+    await tick();
+    expect(host.output.frames).toEqual([
+      { type: "response", id: "a", command: "bash", success: false, error: "galley ended before the command did." },
+    ]);
+  });
+
   it("survives a session that never came", async () => {
     const host = serve(Promise.reject(new Error("no session")));
     host.send({ type: "get_state", id: "a" });

@@ -159,7 +159,7 @@ async function close({ code, session, dispatcher, results, outbox, clock, log }:
     live.beginShutdown({ modulesMs: waitMs });
     outbox.release();
     const answered = atMost(clock, answersMs, dispatcher.laneIdle());
-    const ended = atMost(clock, processesMs, dispatcher.besideIdle());
+    const ended = atMost(clock, processesMs, dispatcher.besideIdle()).then(() => dispatcher.giveUpBeside());
     await Promise.all([live.abort(), stopBash(live), answered, ended]);
     await live.dispose({ modulesMs: Math.max(leastGoodbyeMs, untilMs - elapsedMs()) });
   };

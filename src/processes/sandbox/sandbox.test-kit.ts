@@ -1,7 +1,7 @@
 // For tests that confine real commands as the user that runs the tests.
 
 import { existsSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../../test/kit/temporary-directory.js";
 import { type Log, silentLog } from "../../base/log.js";
@@ -50,7 +50,8 @@ export function sandboxRig(way: Way, log: Log = silentLog): SandboxRig {
     agentDir: place("home/.galley/agent"),
     tempDir: place("temporary"),
     hide: [],
-    show: [env.PATH.split(delimiter)[0] as string],
+    // Node may be in a place that is hidden, such as /tmp.
+    show: [env.PATH.split(delimiter)[0] as string, dirname(process.execPath)],
     unixSockets: "own",
     network: "off",
   };

@@ -115,6 +115,24 @@ describe.skipIf(noView !== undefined).each(["overlay", "copy"])("V-11: in a view
     expect(readFileSync(file, "utf8")).toBe(text(original));
   });
 
+  it("files of a directory that is replaced stay, though they are older than the command", async () => {
+    const { cwd, galley, stage } = rig();
+    const [file, made] = [join(cwd, "in/file"), join(cwd, "fresh/file")];
+    for (const [name, content] of Object.entries({ in: text(original), mine: edited, other: "mine\n" })) {
+      mkdirSync(join(cwd, name));
+      writeFileSync(join(cwd, name, "file"), content);
+    }
+    const replace = () => {
+      renameSync(join(cwd, "in"), join(cwd, "old"));
+      renameSync(join(cwd, "mine"), join(cwd, "in"));
+      renameSync(join(cwd, "other"), join(cwd, "fresh"));
+    };
+    const script = `mkdir fresh; echo new > fresh/file; cd in; ${command}`;
+    expect((await stage(replace, script)).stderr).toContain("Stale: another program changed fresh/file, in/file");
+    expect((await galley("apply", "1")).code).toBe(3);
+    expect([file, made].map((path) => readFileSync(path, "utf8"))).toEqual([edited, "mine\n"]);
+  });
+
   it("what was changed before the command came to it is not known, and refused", async () => {
     const { file, galley, stage } = rig();
     await stage(() => writeFileSync(file, edited), "echo ready; read word; sed -i s/a/A/ file");

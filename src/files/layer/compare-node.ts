@@ -75,10 +75,12 @@ function foundByCommand(
   now: FileState | undefined,
   { startNs, firstState }: CompareOptions,
 ): FoundByCommand {
-  if (!isTouchedMeanwhile(path, startNs)) return { known: now, changedMeanwhile: undefined };
-  if (before.from === "staged" || (before.from === "nothing" && before.isStaged))
-    return { known: now, changedMeanwhile: "known" };
-  const first = firstState(path);
+  const isStaged = before.from === "staged" || (before.from === "nothing" && before.isStaged);
+  const first = isStaged ? undefined : firstState(path);
+  // Times do not tell of files that came with a directory moved here; what the command found does.
+  const isOther = first !== undefined && !isSame(first.state, now);
+  if (!isOther && !isTouchedMeanwhile(path, startNs)) return { known: now, changedMeanwhile: undefined };
+  if (isStaged) return { known: now, changedMeanwhile: "known" };
   if (first) return { known: first.state, changedMeanwhile: "known" };
   // Of a directory only the permissions are compared, and the time tells of every name in it.
   return now?.type === "directory"

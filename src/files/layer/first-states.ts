@@ -80,8 +80,9 @@ export function watchFirstStates({ root, up }: Layer, { startNs, limits }: First
   return {
     of(path) {
       const found = known.get(path);
-      if (found || path === root) return found;
-      const above = this.of(dirname(path));
+      const parent = dirname(path);
+      if (found || path === root || path === parent) return found; // a path may belong to another root
+      const above = this.of(parent);
       return above && above.state?.type !== "directory" ? { state: undefined } : undefined;
     },
     stop() {

@@ -2,6 +2,7 @@
 // session is never in memory as a whole page.
 
 import { isObject } from "../base/json.js";
+import { pendingData } from "../pending/pending-entries.js";
 import { type StateOnRecord, statesOnRecord } from "../pending/states-on-record.js";
 import type { ToolCall } from "../protocol/content.js";
 import type { CompactionEntry, ModelChangeEntry, SessionEntry } from "../protocol/entries.js";
@@ -17,7 +18,7 @@ import { messageOfEntry, timeOf } from "../record/entry-message.js";
 import { renderContent } from "./render-content.js";
 import { asText, type Renderer } from "./renderer.js";
 import { renderTime } from "./time.js";
-import { renderLoneResult, renderToolCall } from "./tool-call.js";
+import { renderLoneResult, renderStates, renderToolCall } from "./tool-call.js";
 
 export interface Conversation {
   readonly path: readonly SessionEntry[];
@@ -48,7 +49,9 @@ export async function* renderConversation(
     } else if (message?.role === "toolResult") {
       if (!answers.paired.has(entry)) yield await renderLoneResult(message, renderer);
     } else {
-      const article = message ? await renderMessage(message, entry, renderer) : renderNote(entry, renderer);
+      const article = message
+        ? await renderMessage(message, entry, renderer)
+        : renderNote(entry, renderer, states.get(entry.id));
       if (article !== "") isReplying = false;
       yield article;
     }
@@ -135,7 +138,7 @@ function renderStop({ stopReason, errorMessage }: AssistantMessage, renderer: Re
 }
 
 /** Entries that are no messages. What changes nothing for a reader is left out. */
-function renderNote(entry: SessionEntry, renderer: Renderer): string {
+function renderNote(entry: SessionEntry, renderer: Renderer, states: readonly StateOnRecord[] = []): string {
   switch (entry.type) {
     case "model_change":
       return `<p class="note">Model: ${renderer.line(modelOf(entry))}</p>\n`;
@@ -143,6 +146,9 @@ function renderNote(entry: SessionEntry, renderer: Renderer): string {
       return `<p class="note">Thinking: ${renderer.line(entry.thinkingLevel ?? "default")}</p>\n`;
     case "compaction":
       return renderCompaction(entry, renderer);
+    case "custom":
+      if (states.length === 0) return "";
+      return `<p class="note">Staged: ${renderer.line(pendingData(entry)?.label)}${renderStates(states, renderer)}</p>\n`;
     case "message":
       return '<p class="note">An entry that cannot be shown.</p>\n';
     default:

@@ -17,7 +17,7 @@ export interface ShownCall {
 
 export async function renderToolCall({ call, result, staged = [] }: ShownCall, renderer: Renderer): Promise<string> {
   const diff = renderer.includeToolOutput ? renderDetails(result, renderer) : "";
-  const summary = `${nameOf(call.name, renderer)} ${subjectOf(call, renderer)}${markOf(result)}${staged.map((each) => stateOf(each, renderer)).join("")}`;
+  const summary = `${nameOf(call.name, renderer)} ${subjectOf(call, renderer)}${markOf(result)}${renderStates(staged, renderer)}`;
   const body = `${diff}${renderArguments(call.arguments, renderer)}${await renderResult(result, renderer)}`;
   return block({ summary, body, isOpen: diff !== "" || result?.isError === true, isError: result?.isError === true });
 }
@@ -60,7 +60,11 @@ function markOf(result: ToolResultMessage | undefined): string {
   return result.isWarning === true ? ' <span class="mark">warning</span>' : "";
 }
 
-function stateOf({ id, state, isPart }: StateOnRecord, renderer: Renderer): string {
+export function renderStates(states: readonly StateOnRecord[], renderer: Renderer): string {
+  return states.map((each) => renderState(each, renderer)).join("");
+}
+
+function renderState({ id, state, isPart }: StateOnRecord, renderer: Renderer): string {
   const sign = Object.entries(stateSigns).find(([name]) => name === state)?.[1] ?? "";
   const words = `${state}${isPart ? " in part" : ""} ${sign}`.trimEnd();
   return ` <span class="mark state">${renderer.line(`${id} ${words}`, 80)}</span>`;

@@ -1,5 +1,4 @@
-// What became of the pending actions that calls staged, as the record of the conversation tells it: for a page that is
-// read after the decisions.
+// What became of pending actions, as the record of the conversation tells it: for a page that is read after the decisions.
 
 import { isObject } from "../base/json.js";
 import type { SessionEntry } from "../protocol/entries.js";
@@ -16,7 +15,8 @@ export interface StateOnRecord {
 
 interface Staged {
   readonly id: string;
-  readonly toolCallId: string | undefined;
+  /** The call that staged it, or the entry where no call did: a command of the user, an undo. */
+  readonly stagedBy: string;
   readonly isOwn: boolean;
   /** The changes that it takes back. */
   readonly undoes: readonly string[];
@@ -26,13 +26,13 @@ interface Staged {
   outcome?: PendingOutcome;
 }
 
-/** By the call that staged them. `path`: the entries of the conversation, in order. */
+/** By the call that staged them, or the entry. `path`: the entries of the conversation, in order. */
 export function statesOnRecord(path: readonly SessionEntry[], session: string): Map<string, StateOnRecord[]> {
   const all = new Map<string, Staged>();
   for (const entry of path) {
     const data = pendingData(entry);
     const known = data && all.get(data.id);
-    if (data?.event === "pushed") all.set(data.id, { ...stagedBy(data), isOwn: data.session === session });
+    if (data?.event === "pushed") all.set(data.id, { ...readPushed(data, entry), isOwn: data.session === session });
     else if (known && data.event === "settled") {
       known.outcome = data.outcome as PendingOutcome;
       if (typeof data.changeId === "string") known.changeIds.push(data.changeId);
@@ -43,23 +43,23 @@ export function statesOnRecord(path: readonly SessionEntry[], session: string): 
   }
   const takenBack = takenBackIn([...all.values()]);
   const states = new Map<string, StateOnRecord[]>();
-  for (const { id, toolCallId, isOwn, changeIds, hasParts, outcome } of all.values()) {
-    if (toolCallId === undefined || (!isOwn && outcome === undefined)) continue;
+  for (const { id, stagedBy, isOwn, changeIds, hasParts, outcome } of all.values()) {
+    if (!isOwn && outcome === undefined) continue;
     const isUndone = changeIds.length > 0 && changeIds.every((change) => takenBack.has(change));
     const isPart = hasParts && outcome !== "applied" && !isUndone;
     const state = isUndone ? "undone" : isPart ? "applied" : (outcome ?? "pending");
-    states.set(toolCallId, [...(states.get(toolCallId) ?? []), { id, state, isPart }]);
+    states.set(stagedBy, [...(states.get(stagedBy) ?? []), { id, state, isPart }]);
   }
   return states;
 }
 
-function stagedBy(data: Record<string, unknown> & { id: string }): Omit<Staged, "isOwn"> {
+function readPushed(data: Record<string, unknown> & { id: string }, entry: SessionEntry): Omit<Staged, "isOwn"> {
   const { id, toolCallId, sourceToolName, details } = data;
   const { changeId, changeIds = [changeId] } = isObject(details) ? details : {};
   const undoes = sourceToolName === "undo" && Array.isArray(changeIds) ? changeIds : [];
   return {
     id,
-    toolCallId: typeof toolCallId === "string" ? toolCallId : undefined,
+    stagedBy: typeof toolCallId === "string" ? toolCallId : entry.id,
     undoes: undoes.filter((change) => typeof change === "string"),
     changeIds: [],
     hasParts: false,

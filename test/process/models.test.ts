@@ -32,16 +32,22 @@ describe("a model that is not in the table", () => {
     rig.models(`providers:\n  groq: { baseUrl: "${server.url}/v1", apiKey: k0123456789 }\n`);
     const outcome = await rig.galley(["-p", "--model", model, "go"]);
     await server.close();
-    return { ...outcome, sent: server.requests.length };
+    return { ...outcome, sent: server.requests.map(({ body }) => (body as { model: string }).model) };
   };
 
   it("is not found where it looks like a misspelt one, and nothing is sent", async () => {
     const { code, stderr, sent } = await ask("groq/llama-3.3-70b-versatle");
-    expect([code, sent]).toEqual([1, 0]);
+    expect([code, sent]).toEqual([1, []]);
     expect(stderr).toBe(
       "galley: Model not found: groq/llama-3.3-70b-versatle. Did you mean groq/llama-3.3-70b-versatile? " +
         "See: galley models --all\n",
     );
+  });
+
+  it.each(["llama-3-3-70b-versatile", "Llama-3.3-70B-Versatile"])("is the one that %s means", async (name) => {
+    const { code, stderr, sent } = await ask(`groq/${name}`, openAi.text("Hello."));
+    expect([code, sent]).toEqual([0, ["llama-3.3-70b-versatile"]]);
+    expect(stderr).not.toContain("table");
   });
 
   it("is tried where none is near, since it may be newer, and one line says so", async () => {

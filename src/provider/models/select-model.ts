@@ -70,8 +70,10 @@ export function nearestModels(models: readonly ProviderModel[], name: string, co
     .map(({ model }) => model);
 }
 
-/** A name whose words are almost those of a known one. Another number is another version, and no mistake. */
+/** Only capitals and signs differ from a known name, or some letters. Another number is another version, and no mistake. */
 export function isMisspelt(name: string, known: readonly string[]): boolean {
+  const plain = (text: string) => fold(text.toLowerCase());
+  if (known.some((each) => plain(each) === plain(name))) return true;
   const wordsOf = (text: string) => fold(text.toLowerCase().replace(/\d+/g, "-"));
   const wanted = wordsOf(name);
   const allowed = wanted.length < 10 ? 1 : 2;

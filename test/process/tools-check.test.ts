@@ -123,6 +123,7 @@ export default (pi: Nowhere & { on: unknown }) => {
       ctx.somethingNew?.();
       await ctx.waitForIdle();
       const inner = (ctx: { own(): void }) => ctx.own();
+      const { confrm, select: choose, later = inner } = ctx.ui;
     },
   });
   pi.getComands();
@@ -139,7 +140,8 @@ export default (pi: Nowhere & { on: unknown }) => {
       'problem: ~/reach.ts:10: galley has no export "astEdits" here; did you mean "astEdit"?',
       'problem: ~/reach.ts:11: ctx.modelRegistry has no member "hasConfiguredOath" here; did you mean "hasConfiguredAuth"?',
       'problem: ~/reach.ts:12: ctx.ui has no member "notifi" here; did you mean "notify"?',
-      expect.stringMatching(/reach\.ts:18: pi has no member "getComands" here/),
+      'problem: ~/reach.ts:16: ctx.ui has no member "confrm" here; did you mean "confirm"?',
+      expect.stringMatching(/reach\.ts:19: pi has no member "getComands" here/),
       'problem: ~/helper.ts:1: @mariozechner/pi-tui has no export "Markdwn" here; did you mean "Markdown"?',
       'advice: ~/reach.ts:2: @mariozechner/pi-coding-agent: "InteractiveMode" fails when it is used, galley does not have it yet',
     ]);

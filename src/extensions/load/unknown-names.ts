@@ -112,10 +112,25 @@ interface MemberUse {
 }
 
 function memberUses(root: SgNode): MemberUse[] {
-  return all(root, "member_expression").flatMap((node) => {
-    const object = node.field("object")?.text().replaceAll(/[?!]/g, "") ?? "";
-    const property = node.field("property")?.text() ?? "";
-    return /^[\w$]+(?:\.[\w$]+)?$/.test(object) ? [{ node, object, property }] : [];
+  const expressions = all(root, "member_expression").map((node) => ({
+    node,
+    object: node.field("object"),
+    property: node.field("property"),
+  }));
+  return [...expressions, ...takenApart(root)].flatMap(({ node, object, property }) => {
+    const name = object?.text().replaceAll(/[?!]/g, "") ?? "";
+    return /^[\w$]+(?:\.[\w$]+)?$/.test(name) ? [{ node, object: name, property: property?.text() ?? "" }] : [];
+  });
+}
+
+/** `const { ui } = ctx`; a member with a default may be missing. */
+function takenApart(root: SgNode) {
+  return all(root, "variable_declarator").flatMap((declarator) => {
+    const pattern = first(declarator, "object_pattern");
+    return (pattern?.children() ?? []).flatMap((node) => {
+      const property = node.kind() === "shorthand_property_identifier_pattern" ? node : node.field("key");
+      return property ? [{ node, object: declarator.field("value"), property }] : [];
+    });
   });
 }
 

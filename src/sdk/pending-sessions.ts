@@ -18,14 +18,14 @@ import {
   type DamagedRecord,
   type ShownChange,
 } from "../pending/change-history.js";
-import { foldPending, isPushed } from "../pending/pending-entries.js";
+import { endOnRecord, foldPending, isPushed } from "../pending/pending-entries.js";
 import { readPending } from "../pending/read-pending.js";
 import { markStaleActions } from "../pending/stale-actions.js";
 import { PendingActionStore } from "../pending/store/pending-action-store.js";
 import { viewPending } from "../pending/view-pending.js";
 import { type ChangeOutcome, type ChangeWriter, withoutSession } from "../plans/change-writer.js";
 import type { StoredAction } from "../plans/stored-action.js";
-import type { Change, PendingActionView } from "../protocol/pending.js";
+import type { Change, PendingActionView, PendingOutcome } from "../protocol/pending.js";
 import { userText } from "../record/entry-tree.js";
 import { openRecord } from "../record/open-record.js";
 import type { SessionRecord } from "../record/record.js";
@@ -87,6 +87,27 @@ export async function listPendingSessions(location: PendingLocation): Promise<Pe
     if (await hasPlans(path)) found.push({ session: about, actions: [], damage: "its first line cannot be read" });
   }
   return withNames(found);
+}
+
+/** Times of files are coarse. */
+const slackMs = 1000;
+
+/** How an action ended that another process has decided about since then. */
+export async function endedSince(
+  location: PendingLocation,
+  id: string,
+  sinceMs: number,
+): Promise<PendingOutcome | undefined> {
+  for (const { path, modifiedMs } of await listSessions(location)) {
+    if (modifiedMs < sinceMs - slackMs) break;
+    const options = recordOptions({ ...location, log: silentLog });
+    const record = await openRecord(path, options, { isReadOnly: true }).catch(() => undefined);
+    const later = record?.tree.pathTo().filter(({ timestamp }) => Date.parse(timestamp) >= sinceMs);
+    const end = later && endOnRecord(later, id);
+    await record?.close();
+    if (end !== undefined) return end;
+  }
+  return undefined;
 }
 
 interface ListedFrom {

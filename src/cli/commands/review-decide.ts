@@ -3,13 +3,19 @@
 
 import { GalleyError, messageOf } from "../../base/errors.js";
 import { sanitizeForTerminal } from "../../base/sanitize.js";
-import type { Change } from "../../protocol/pending.js";
+import type { Change, PendingOutcome } from "../../protocol/pending.js";
 import type { AgentSession } from "../../sdk/index.js";
-import { listPendingSessions, type PendingLocation, projectRoot, withSessionFile } from "../../sdk/pending-sessions.js";
+import {
+  endedSince,
+  listPendingSessions,
+  type PendingLocation,
+  projectRoot,
+  withSessionFile,
+} from "../../sdk/pending-sessions.js";
 import { chooseFiles, chooseHunks } from "../../sdk/review/choose-files.js";
 import { appliedChangeOf, dependsOn, endedElsewhere, forUser, neededBy } from "../../sdk/review/decided.js";
 import { dependsText } from "../../sdk/review/depends-text.js";
-import { findAction } from "../../sdk/review/find-by-id.js";
+import { findAction, readId } from "../../sdk/review/find-by-id.js";
 import type { ListedAction } from "../../sdk/review/listed-action.js";
 import type { ExitReason } from "../exit-codes.js";
 import { shellWord } from "../shell-word.js";
@@ -60,8 +66,7 @@ export async function decide(location: PendingLocation, words: PendingWords): Pr
         const elsewhere = endedElsewhere(session, id);
         if (elsewhere !== undefined && words.flags.has("all")) continue;
         try {
-          if (elsewhere !== undefined)
-            throw new GalleyError("apply_failed", `${name} was ${elsewhere} by another process.`);
+          if (elsewhere !== undefined) throw decidedElsewhere(name, elsewhere);
           const decided = await decideOne(session, choice, { location, words });
           for (const also of decided.ended) isEnded.add(`${of.path} ${also}`);
           results.push(...decided.results);
@@ -103,7 +108,7 @@ async function decisionsOf(location: PendingLocation, words: PendingWords): Prom
   }
   const decisions: Choice[] = [];
   for (const { id, paths: given } of targets) {
-    const listed = findAction(all, id);
+    const listed = await find(all, id, location);
     decisions.push({
       listed,
       ...(given.length > 0 ? { files: await staged(listed, given) } : {}),
@@ -111,6 +116,20 @@ async function decisionsOf(location: PendingLocation, words: PendingWords): Prom
     });
   }
   return decisions;
+}
+
+async function find(all: readonly ListedAction[], given: string, location: PendingLocation): Promise<ListedAction> {
+  try {
+    return findAction(all, given);
+  } catch (error) {
+    const { id } = readId(given);
+    const end = await endedSince(location, id, performance.timeOrigin);
+    throw end === undefined ? error : decidedElsewhere(id, end);
+  }
+}
+
+function decidedElsewhere(name: string, end: PendingOutcome): GalleyError {
+  return new GalleyError("apply_failed", `${name} was ${end} by another process.`);
 }
 
 /** The oldest first: what rests on it, in whatever session, finds it decided. Neighbours of one session are one group. */

@@ -24,8 +24,7 @@ interface Named {
  * number is never taken for the number: each shorter one is an action of its own, pending or not. Throws `usage`.
  */
 export function findAction<Action extends Named>(all: readonly Action[], given: string): Action {
-  const [, of, word = given] = /^([^/]+):([^:]+)$/.exec(given) ?? [];
-  const id = /^\d+$/.test(word) ? `pa_${Number(word)}` : word;
+  const { of, id } = readId(given);
   const isMeant = (action: Action) => (/\d/.test(id) ? action.id === id : id !== "" && action.id.startsWith(id));
   const matches = all.filter((action) => isMeant(action) && (of === undefined || isSession(action, of)));
   const [only, ...others] = matches;
@@ -36,6 +35,12 @@ export function findAction<Action extends Named>(all: readonly Action[], given: 
   if (others.length === 0) return only;
   const names = matches.map(({ name }) => name).join(", ");
   throw new GalleyError("usage", `Several pending actions are meant by "${given}". Name one: ${names}.`);
+}
+
+/** `of`: the session. */
+export function readId(given: string): { readonly of: string | undefined; readonly id: string } {
+  const [, of, word = given] = /^([^/]+):([^:]+)$/.exec(given) ?? [];
+  return { of, id: /^\d+$/.test(word) ? `pa_${Number(word)}` : word };
 }
 
 function isSession({ session: { id, path } }: Named, of: string): boolean {

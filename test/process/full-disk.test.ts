@@ -8,11 +8,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { RpcClient } from "../../src/client/index.js";
 import { ensureBuilt } from "../kit/rpc-host.js";
 import { emptyHome, galleyBin, run } from "../kit/run-galley.js";
+import { sandboxAbility } from "../kit/sandbox-rig.js";
 
 const { home, env, remove } = emptyHome();
 const sessions = join(home, "sessions");
 mkdirSync(sessions);
 let client: RpcClient | undefined;
+const { noView } = sandboxAbility();
 
 /** Runs a program with 64 KiB of room in the sessions directory; its id goes to a file that stays outside. */
 const inSmallDisk = [
@@ -89,21 +91,18 @@ describe.skipIf(!canMount)("an agent directory that cannot be written", () => {
   const project = join(home, "project");
   mkdirSync(agentDir);
   mkdirSync(project);
-  const inReadOnly = (...words: string[]) => {
-    const script = `mount -t tmpfs -o ro tmpfs "${agentDir}" && exec "$@"`;
-    const args = [
-      "--user",
-      "--map-root-user",
-      "--mount",
-      "sh",
-      "-c",
-      script,
-      "sh",
-      process.execPath,
-      galleyBin,
-      ...words,
-    ];
-    return run(unshare, args, { env: { ...env, GALLEY_AGENT_DIR: agentDir }, cwd: project });
+  const inMount = (mount: string, words: readonly string[]) => {
+    const args = ["--user", "--map-root-user", "--mount", "sh", "-c", `${mount} && exec "$@"`, "sh"];
+    return run(unshare, [...args, process.execPath, galleyBin, ...words], {
+      env: { ...env, GALLEY_AGENT_DIR: agentDir },
+      cwd: project,
+    });
+  };
+  const inReadOnly = (...words: string[]) => inMount(`mount -t tmpfs -o ro tmpfs "${agentDir}"`, words);
+  /** With so many bytes left. */
+  const inFull = (left: number, ...words: string[]) => {
+    const fill = `head -c ${256 * 1024 - left} /dev/zero > "${agentDir}/filler" 2>"${home}/filled"`;
+    return inMount(`mount -t tmpfs -o size=256k tmpfs "${agentDir}" && { ${fill}; true; }`, words);
   };
 
   it("keeps no preview, which is a failure and says so", async () => {
@@ -122,6 +121,16 @@ describe.skipIf(!canMount)("an agent directory that cannot be written", () => {
     expect(stderr).toContain("Nothing was run.");
     const doctor = await inReadOnly("doctor");
     expect(doctor.stdout).toMatch(/^problem {2}storage .*read-only cannot be written: EROFS/m);
+  });
+
+  it.skipIf(noView !== undefined)("or has no room: what became of a command is a sentence", async () => {
+    const refused = await inFull(0, "exec", "--", "echo", "ran");
+    expect([refused.code, refused.stdout]).toEqual([3, ""]);
+    expect(refused.stderr).toMatch(/^galley: Nothing can be kept in .*ENOSPC.* Nothing was run\.\n$/);
+    const write = "head -c 30000 /dev/zero > fresh || true; echo ran";
+    const { code, stdout, stderr } = await inFull(40_000, "exec", "--stage", "--", "sh", "-c", write);
+    expect([code, stdout]).toEqual([3, "ran\n"]);
+    expect(stderr).toMatch(/^galley: What the command did cannot be kept: ENOSPC.*\. Its effects were dropped\.\n$/m);
   });
 });
 

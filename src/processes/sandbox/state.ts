@@ -3,9 +3,9 @@
 
 import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
+import { systemCode } from "../../base/errors.js";
 import { ownDirectory } from "../../base/home.js";
-import { Stubs } from "./stubs.js";
+import { cannotKeep, Stubs } from "./stubs.js";
 
 export interface SandboxState {
   readonly emptyDirectory: string;
@@ -26,7 +26,7 @@ export function sandboxState(agentDir: string): SandboxState {
     known.set(agentDir, state);
     return state;
   } catch (error) {
-    throw new GalleyError("start_failed", `Nothing can be kept in ${agentDir}: ${messageOf(error)}. Nothing was run.`);
+    throw cannotKeep(agentDir, error);
   }
 }
 

@@ -4,7 +4,7 @@
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemCode } from "../../base/errors.js";
+import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import { groupOf } from "../process-table.js";
 
 export class Stubs {
@@ -29,7 +29,11 @@ export class Stubs {
   /** The inodes that they have now. Recorded first: a crash must leave none that is not on record. */
   make(paths: readonly string[]): ReadonlyMap<string, number> {
     for (const path of paths) this.#uses.set(path, (this.#uses.get(path) ?? 0) + 1);
-    if (paths.length > 0) this.#write();
+    try {
+      if (paths.length > 0) this.#write();
+    } catch (error) {
+      throw cannotKeep(this.#records, error);
+    }
     const made = new Map<string, number>();
     for (const path of paths) {
       mkdirSync(path, { recursive: true });
@@ -79,6 +83,10 @@ export class Stubs {
         return { file, isAlive, paths: readPaths(file) };
       });
   }
+}
+
+export function cannotKeep(directory: string, error: unknown): GalleyError {
+  return new GalleyError("start_failed", `Nothing can be kept in ${directory}: ${messageOf(error)}. Nothing was run.`);
 }
 
 /** A record that was cut by the crash names nothing: its directories are found by the next command as they are. */

@@ -1,7 +1,7 @@
 // One command in the staged view: the view shows what is staged, the command runs confined in it, and what it did to files
 // becomes one pending action. Nothing of it reaches the disk.
 
-import { GalleyError, messageOf } from "../../base/errors.js";
+import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
 import { oneLine } from "../../base/sanitize.js";
 import type {
   DroppedEffects,
@@ -50,11 +50,14 @@ export async function runStaged<End extends CommandEnd>(
   deps: StagedRunDeps,
 ): Promise<RanCommand<End>> {
   const { view, pending, mode, network } = deps;
-  const open = await view.open(stagedStates(pending.store));
+  const open = await view
+    .open(stagedStates(pending.store))
+    .catch(cannotKeep("The staged view cannot be made", "Nothing was run"));
   try {
     const end = await start({ box: await deps.box(open), env: commandEnvironment, signal: open.overflow });
-    const collected = await open.collect();
-    const { changes, stalePaths, pendingId, dropped } = await stageEffects(wish, collected, deps);
+    const lost = cannotKeep("What the command did cannot be kept", "Its effects were dropped");
+    const collected = await open.collect().catch(lost);
+    const { changes, stalePaths, pendingId, dropped } = await stageEffects(wish, collected, deps).catch(lost);
     const { kept } = collected;
     const notStaged = [...collected.notStaged];
     const text = await stagedCommandText({
@@ -75,6 +78,15 @@ export async function runStaged<End extends CommandEnd>(
   } finally {
     await open.release();
   }
+}
+
+/** A disk that is full or closed speaks of bytes and calls; the user asked about a command. */
+function cannotKeep(what: string, outcome: string): (error: unknown) => never {
+  return (error) => {
+    const isOfDisk = !(error instanceof GalleyError) && /^E[A-Z]+$/.test(systemCode(error) ?? "");
+    if (!isOfDisk) throw error;
+    throw new GalleyError("tool_failed", `${what}: ${messageOf(error)}. ${outcome}.`, { cause: error });
+  };
 }
 
 interface Outcome {

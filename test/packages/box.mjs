@@ -30,8 +30,10 @@ export const agents = {
 export async function drive(name, request) {
   const { command, variables } = agents[name];
   const home = mkdtempSync(join(realpathSync(tmpdir()), "galley-test-package-"));
+  // The same for both: some packages keep things under a digest of the place.
+  const inside = "/home/dev";
   const given = {
-    HOME: home,
+    HOME: inside,
     PATH: `${dirname(newerNode)}:/usr/bin:/bin`,
     PI_OFFLINE: "1",
     PI_SKIP_VERSION_CHECK: "1",
@@ -41,9 +43,25 @@ export async function drive(name, request) {
   };
   const places = [...new Set([root, request.folder].filter(Boolean))];
   const args = [
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/root", "--tmpfs", "/home"],
+    ...[
+      "--ro-bind",
+      "/",
+      "/",
+      "--dev",
+      "/dev",
+      "--proc",
+      "/proc",
+      "--tmpfs",
+      "/tmp",
+      "--tmpfs",
+      "/root",
+      "--tmpfs",
+      "/home",
+      "--dir",
+      inside,
+    ],
     ...places.flatMap((path) => ["--ro-bind", path, path]),
-    ...["--bind", home, home, "--unshare-net", "--unshare-pid", "--die-with-parent", "--clearenv", "--chdir", home],
+    ...["--bind", home, inside, "--unshare-net", "--unshare-pid", "--die-with-parent", "--clearenv", "--chdir", inside],
     ...Object.entries(given).flatMap(([key, value]) => ["--setenv", key, value]),
     ...[newerNode, join(here, "drive.mjs"), JSON.stringify({ ...request, command })],
   ];

@@ -3,9 +3,10 @@
 
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "./compare.mjs";
 import { promptOf, startModelServer } from "./model-server.mjs";
 
-const { command, folder, steps = {}, timesOnly } = JSON.parse(process.argv[2]);
+const { command, folder, steps = {}, isTimed, isUsed = true, expected } = JSON.parse(process.argv[2]);
 const home = process.env.HOME;
 const cwd = `${home}/project`;
 const agentDir = `${home}/.pi/agent`;
@@ -13,7 +14,9 @@ const limitMs = 60_000;
 
 for (const path of [cwd, agentDir]) mkdirSync(path, { recursive: true });
 const server = await startModelServer();
-const models = [{ id: "scripted", name: "Scripted", reasoning: false, input: ["text"], contextWindow: 100000, maxTokens: 4000 }];
+const models = [
+  { id: "scripted", name: "Scripted", reasoning: false, input: ["text"], contextWindow: 100000, maxTokens: 4000 },
+];
 const acme = { baseUrl: server.url, api: "openai-completions", apiKey: "key", models };
 writeFileSync(`${agentDir}/models.json`, JSON.stringify({ providers: { acme } }));
 writeFileSync(`${agentDir}/settings.json`, JSON.stringify({ defaultProvider: "acme", defaultModel: "scripted" }));
@@ -113,11 +116,9 @@ async function timed() {
   }
 }
 
-const report = { coldMs: await timed() };
-if (timesOnly) {
-  report.warmMs = await timed();
-  print(report);
-}
+const report = {};
+if (isTimed) report.coldMs = await timed();
+if (!isUsed) print({ ...report, warmMs: await timed() });
 
 const agent = start();
 try {
@@ -135,16 +136,28 @@ async function use() {
   report.warmMs = Math.round(agent.spent());
   report.commands = data.commands.map(({ name, source, description }) => ({ name, source, description }));
   report.start = asked(0);
-  report.read = await prompt([["read", { path: "a.txt" }], ["edit", { path: "a.txt", edits: [{ oldText: "hello", newText: "world" }] }]]);
+  report.read = await prompt([
+    ["read", { path: "a.txt" }],
+    ["edit", { path: "a.txt", edits: [{ oldText: "hello", newText: "world" }] }],
+  ]);
   report.file = readFileSync(`${cwd}/a.txt`, "utf8");
   report.bash = await prompt([["bash", { command: "cat a.txt" }]]);
-  const first = server.requests.find(({ messages }) => messages.some(({ content }) => JSON.stringify(content)?.includes("Do: ")));
-  report.tools = first.tools?.map(({ function: { name, description, parameters } }) => ({ name, description, parameters }));
-  report.system = first.messages.filter(({ role }) => role === "system" || role === "developer").map(({ content }) => content).join("\n");
+  const first = server.requests.find(({ messages }) =>
+    messages.some(({ content }) => JSON.stringify(content)?.includes("Do: ")),
+  );
+  report.tools = first.tools?.map(({ function: { name, description, parameters } }) => ({
+    name,
+    description,
+    parameters,
+  }));
+  report.system = first.messages
+    .filter(({ role }) => role === "system" || role === "developer")
+    .map(({ content }) => content)
+    .join("\n");
   report.calls = [];
   for (const call of steps.calls ?? []) report.calls.push(await prompt([call]));
   report.ran = [];
-  for (const text of steps.commands ?? []) report.ran.push(await runCommand(text));
+  for (const [index, text] of (steps.commands ?? []).entries()) report.ran.push(await runCommand(text, index));
   const from = agent.frames.length;
   const { success, data: began, error } = await agent.ask("new_session");
   report.newSession = { success, cancelled: began?.cancelled, error };
@@ -169,28 +182,47 @@ async function prompt(calls) {
       isError,
       text: (result?.content ?? []).map(({ text, type }) => text ?? `[${type}]`).join("\n"),
     })),
-    added: since.flatMap(({ type, message }) => (type === "message_end" && message.role === "custom" ? [message.customType] : [])),
+    added: since.flatMap(({ type, message }) =>
+      type === "message_end" && message.role === "custom" ? [message.customType] : [],
+    ),
     asked: asked(from),
   };
 }
 
-/** A command is over when it is quiet: hosts are not told. */
-async function runCommand(text) {
+/** Hosts are not told when a command is over: it is when all that pi did was seen, or where that is not known, when it is quiet. */
+async function runCommand(text, index) {
   const from = agent.frames.length;
   const { success, error } = await agent.ask("prompt", { message: text });
-  let seen;
-  do {
-    seen = agent.frames.length;
+  const seen = () => ({ command: text, success, error, ...whatHappened(agent.frames.slice(from)), asked: asked(from) });
+  const wanted = expected?.[index];
+  if (wanted) await agent.until(() => holds(seen(), wanted), 0, text, 10_000).catch(() => {});
+  else await quiet(from);
+  return seen();
+}
+
+function holds(seen, wanted) {
+  const shown = once(seen.asked);
+  return seen.said.length >= wanted.said.length && wanted.asked.every((one) => shown.includes(one));
+}
+
+async function quiet(from) {
+  for (let before = -1; before !== agent.frames.length && agent.spent() < limitMs * 3; ) {
+    const types = agent.frames.slice(from).map(({ type }) => type);
+    const [begun, ended] = ["agent_start", "agent_settled"].map((one) => types.filter((type) => type === one).length);
+    before = begun > ended ? -1 : agent.frames.length;
     await new Promise((resolve) => setTimeout(resolve, 700));
-    const since = agent.frames.slice(from).map(({ type }) => type);
-    if (since.filter((type) => type === "agent_start").length > since.filter((type) => type === "agent_settled").length) seen = -1;
-  } while (seen !== agent.frames.length && agent.spent() < limitMs * 3);
-  const since = agent.frames.slice(from);
-  const said = since.flatMap(({ type, message }) =>
-    type === "message_end" && message.role !== "user" ? [`${message.role} ${message.customType ?? ""}: ${typeof message.content === "string" ? message.content : JSON.stringify(message.content)}`] : [],
-  );
-  const errors = since.filter(({ type }) => type === "extension_error").map((frame) => frame.error);
-  return { command: text, success, error, said, errors, asked: asked(from) };
+  }
+}
+
+function whatHappened(frames) {
+  const messages = frames.flatMap(({ type, message }) => (type === "message_end" ? [message] : []));
+  const said = messages
+    .filter(({ role }) => role === "custom" || role === "assistant")
+    .map(
+      ({ role, customType = role, content }) =>
+        `${customType}: ${typeof content === "string" ? content : JSON.stringify(content)}`,
+    );
+  return { said, errors: frames.flatMap(({ type, error }) => (type === "extension_error" ? [error] : [])) };
 }
 
 /** What the user was shown or asked. */

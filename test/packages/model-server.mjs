@@ -29,7 +29,12 @@ function reply({ messages }) {
   const next = calls[done];
   if (!next) return [chunk({ content: "ok" }), chunk({}, "stop")];
   const [name, args] = next;
-  const call = { index: 0, id: `call_${from}_${done}`, type: "function", function: { name, arguments: JSON.stringify(args) } };
+  const call = {
+    index: 0,
+    id: `call_${from}_${done}`,
+    type: "function",
+    function: { name, arguments: JSON.stringify(args) },
+  };
   return [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")];
 }
 

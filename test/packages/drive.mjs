@@ -118,7 +118,7 @@ async function timed() {
 
 const report = {};
 if (isTimed) report.coldMs = await timed();
-if (!isUsed) print({ ...report, warmMs: await timed() });
+if (!isUsed) await print({ ...report, warmMs: await timed() });
 
 const agent = start();
 try {
@@ -129,7 +129,7 @@ try {
 report.exit = await agent.end();
 report.stderr = agent.stderr();
 report.errors = agent.frames.filter(({ type }) => type === "extension_error" || type === "not_json");
-print(report);
+await print(report);
 
 async function use() {
   const { data } = await agent.ask("get_commands");
@@ -233,6 +233,9 @@ function asked(from) {
     .map(({ type: _, id: __, ...rest }) => rest);
 }
 
+/** Ends the program. */
 function print(value) {
-  process.stdout.write(`${JSON.stringify(value)}\n`, () => process.exit(0));
+  return new Promise(() => {
+    process.stdout.write(`${JSON.stringify(value)}\n`, () => process.exit(0));
+  });
 }

@@ -2,6 +2,8 @@
 // list is "the same". What each agent has without any package is left out, and so is what differs from run to run.
 
 import { createHash } from "node:crypto";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** The part of a report that counts, without the agent's own tools and commands. */
 export function essence(report, bare) {
@@ -19,7 +21,7 @@ export function essence(report, bare) {
     replaced: shared.filter((name) => isReplaced(name, tools, bare.tools ?? [])),
     commands: report.commands
       ?.filter(({ name }) => !ownCommands.has(name))
-      .map(({ name, source, description }) => [source, name, description].join(" | "))
+      .map(({ name, source, description }) => [source, name, description?.trim().replaceAll(/\s+/g, " ")].join(" | "))
       .sort(),
     prompts: [report.read, report.bash].map(ofPrompt),
     file: report.file,
@@ -77,6 +79,7 @@ function sorted(value) {
 }
 
 /** Without what differs from run to run: places, ids, times, colours. */
+const here = dirname(fileURLToPath(import.meta.url));
 const chance = [
   [/\/tmp\/[\w./-]+/g, "TEMPORARY"],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UUID"],
@@ -85,12 +88,16 @@ const chance = [
   [/\b\d+(\.\d+)?( ?m?s)\b/g, "N$2"],
   [/\bpid[ :=]+\d+/gi, "PID"],
   [/\b(proc)_[0-9a-f]+/g, "$1"],
+  [/\b(wall_time_seconds|chunk_id|output_bytes_total): [\w.]+/g, "$1"],
+  [/\b[a-z]+-[a-z]+-[a-z0-9]{5}(?=\.md)/g, "NAME"],
+  [/\[[a-z0-9]{6}\]|\([\w-]{10}\)/g, "ID"],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
   [/\u001b\[[\d;]*m/g, ""],
 ];
 
 function plain(value) {
-  if (typeof value === "string") return chance.reduce((text, [pattern, by]) => text.replaceAll(pattern, by), value);
+  if (typeof value === "string")
+    return chance.reduce((text, [pattern, by]) => text.replaceAll(pattern, by), value.replaceAll(here, "HERE"));
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));

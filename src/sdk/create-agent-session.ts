@@ -96,9 +96,11 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     givenTools: given.custom,
     session: made,
     promptParts: () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }),
+    approve: (request) => approve(request),
   });
   const prompts = findPrompts(options, environment, extensions);
   const policy = policyOf(options, environment, { access, sandbox, user });
+  const approve = extensions ? extensions.closing(policy) : policy;
   session = new AgentSession({
     ...opened,
     cwd: environment.cwd,
@@ -117,7 +119,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...workOf(options, { ...joined, access }, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
     hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
-    approve: extensions ? extensions.closing(policy) : policy,
+    approve,
     systemPrompt: (active) => prompt.text(active, prompts),
     learnSurroundings: prompt.learn,
     settings: sessionSettingsOf(settings, options.mode),
@@ -244,21 +246,35 @@ async function createSystemPrompt(
 function createExtensionManager(
   options: CreateAgentSessionOptions,
   { environment, resources, models, changes, tools, stream, confinement }: Joined,
-  ofSession: Pick<ExtensionManagerDeps, "givenTools" | "session" | "promptParts">,
+  {
+    approve,
+    ...ofSession
+  }: Pick<ExtensionManagerDeps, "givenTools" | "session" | "promptParts"> & {
+    readonly approve: ApprovalPolicy;
+  },
 ): ExtensionManager | undefined {
-  const { cwd, agentDir, clock, env } = environment;
+  const { cwd, agentDir, clock, ids, log, env, secrets: mask } = environment;
   const { workspace, processes } = resources;
   const source = sourceOf(options, models);
   const { maxFiles } = toolSettingsOf(environment.settings, environment.env).astEdit ?? {};
   const asking = { models: source, stream, direct: options.streamFn ?? streamByApi, clock };
   const hostModules = {
     async galley() {
-      const { extensionExports } = await import("./extensions/extension-exports.js");
+      const [{ extensionExports }, { subSessions }] = await Promise.all([
+        import("./extensions/extension-exports.js"),
+        import("./extensions/sub-sessions.js"),
+      ]);
       const astEdit = astEditBy({ workspace, processes, apply: applyBeside(() => tools.staging), maxFiles });
       const toolsIn: typeof tools.in = (...args) => tools.in(...args);
       const { settings } = environment;
       const own = { cwd, agentDir, clock, env, settings, processes, workspace, stream, astEdit, toolsIn };
-      return { ...extensionExports(own), createAgentSession };
+      const usual = () => {
+        const { model, access } = ofSession.session();
+        const { allowsTool } = options;
+        return { model, streamFn: stream, access: access === "custom" ? undefined : access, approve, allowsTool };
+      };
+      const sub = subSessions({ cwd, agentDir, clock, ids, log, mask, create: createAgentSession, usual });
+      return { ...extensionExports(own), ...sub };
     },
     ...(options.components ? { tui: options.components } : {}),
     ai: async () => (await import("./extensions/model-functions.js")).modelFunctions(asking),

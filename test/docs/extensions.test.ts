@@ -67,6 +67,8 @@ const apiMembers: Record<keyof ExtensionAPI, true> = {
   ...{ registerTool: true, registerCommand: true, registerFlag: true, getFlag: true, registerShortcut: true },
   ...{
     registerMessageRenderer: true,
+    registerEntryRenderer: true,
+    registerMarkdownTransformer: true,
     registerAssistantThinkingRenderer: true,
     sendMessage: true,
     sendUserMessage: true,

@@ -125,6 +125,9 @@ function registrations({ extension, bus, log, builtInCommands, flagValues, bound
     registerMessageRenderer(customType, renderer) {
       extension.messageRenderers.set(customType, renderer);
     },
+    // Checked, and not used: the terminal shows neither entries of extensions nor changed Markdown.
+    registerEntryRenderer: (customType, renderer) => needFunction(`The renderer of "${customType}"`, renderer),
+    registerMarkdownTransformer: (transformer) => needFunction("The transformer", transformer),
     registerAssistantThinkingRenderer(renderer) {
       needFunction("The renderer of thoughts", renderer);
       extension.thinkingRenderer = renderer;

@@ -47,6 +47,10 @@ export interface ExtensionAPI extends Pick<CustomToolAPI, "cwd" | "exec" | "logg
   registerShortcut(key: string, definition: ShortcutDefinition): void;
   /** Draws custom messages of this type in a terminal. */
   registerMessageRenderer(customType: string, renderer: unknown): void;
+  /** Accepted from packages of pi; nothing is drawn with it. */
+  registerEntryRenderer(customType: string, renderer: unknown): void;
+  /** Accepted from packages of pi; nothing is changed by it. */
+  registerMarkdownTransformer(transformer: unknown): void;
   /** Draws what a model thinks in a terminal. */
   registerAssistantThinkingRenderer(renderer: unknown): void;
 

@@ -3,7 +3,7 @@
 // it serves reloads too.
 
 import { readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "../../base/clock.js";
 import { GalleyError, messageOf, systemCode } from "../../base/errors.js";
@@ -273,6 +273,8 @@ async function createTransformer(virtual: VirtualModules, cacheDirectory: string
       }
     },
     resolve(specifier, from, isAsync) {
+      const beside = /^\.{1,2}\//.test(specifier) ? fileAt(resolve(dirname(from), specifier)) : undefined;
+      if (beside !== undefined) return beside;
       const how = { parentURL: pathToFileURL(from).href, try: true as const };
       const found: unknown = isAsync ? jiti.esmResolve(specifier, how) : jiti.resolve(specifier, how as object);
       if (found === undefined) return undefined;
@@ -282,6 +284,12 @@ async function createTransformer(virtual: VirtualModules, cacheDirectory: string
     importPackage: (file) => loaderOf(file).import(file),
     requirePackage: (file) => loaderOf(file)(file),
   };
+}
+
+/** As jiti finds it, which looks at much more before: a package has hundreds of imports of its own files. */
+function fileAt(path: string): string | undefined {
+  const endings = ["", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"];
+  return endings.map((ending) => path + ending).find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }
 
 function needsHostModules(file: string): boolean {

@@ -2,7 +2,7 @@
 //   npm run packages                     all
 //   npm run packages -- pi-btw ./folder  these
 //   npm run packages -- --write          all, and writes the table of docs/packages.md and what pi answered (recorded.json)
-// Needs: npm ci --prefix test/packages --ignore-scripts, and the same with test/oracles.
+// Needs what .ci/run installs in test/packages and test/oracles.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";

@@ -9,10 +9,15 @@ import { emptyHome, galleyBin, projectRoot, run } from "../kit/run-galley.js";
 
 const packages = join(import.meta.dirname, "node_modules");
 const isInstalled = existsSync(packages);
+/** pi itself, and a Node that it runs on. */
+const oracles = join(import.meta.dirname, "../oracles/node_modules");
+const pi = join(oracles, "@earendil-works/pi-coding-agent/dist");
+const newerNode = join(oracles, "node22/bin");
 const hapi = join(packages, "@twsxtd/hapi-linux-x64/bin/hapi");
 const box = ["/usr/bin/bwrap", "/bin/bwrap"].find((path) => existsSync(path));
 
 if (!isInstalled) it.skip("The hosts are not installed: run npm ci --prefix test/hosts --ignore-scripts.");
+if (!existsSync(pi)) it.skip("pi and its client are not installed: run npm ci --prefix test/oracles --ignore-scripts.");
 if (!box) it.skip("The hosts are not run: there is no bwrap to confine them.");
 
 const { home, env, remove } = emptyHome();
@@ -59,6 +64,66 @@ interface Page {
 
 const said = ({ updates }: Seen, kind: string) =>
   updates.flatMap(({ sessionUpdate, content }) => (sessionUpdate === kind ? (content?.text ?? []) : [])).join("");
+
+type Shape = string | readonly Shape[] | { readonly [member: string]: Shape };
+interface Driven {
+  answers: Record<string, { answer?: Shape; error?: string }>;
+  events: Record<string, Shape>;
+  levels: string[];
+  thinkingLevel: string;
+}
+
+/** What the second lacks of the first; another type of a member counts as well. */
+function lacking(wanted: Shape | undefined, found: Shape | undefined, path: string): string[] {
+  if (typeof wanted !== "object" || typeof found !== "object") return wanted === found ? [] : [path];
+  return Object.entries(wanted).flatMap(([name, shape]) =>
+    name in found ? lacking(shape, (found as Record<string, Shape>)[name], `${path}.${name}`) : [`${path}.${name}`],
+  );
+}
+
+describe.runIf(existsSync(pi) && existsSync(newerNode) && box)("pi's own client", () => {
+  const drive = async (program: string, model: string, given: Record<string, string> = {}) => {
+    const driver = join(import.meta.dirname, "drive-pi-client.mjs");
+    const { code, stdout, stderr } = await boxed(
+      [driver, join(pi, "modes/rpc/rpc-client.js"), program, agentDir, cwd, model],
+      given,
+    );
+    expect([code, stderr]).toEqual([0, ""]);
+    return JSON.parse(stdout) as Driven;
+  };
+  /** Not told: a command of a built-in extension of pi, and details that no host that was looked at reads. */
+  const left = [
+    ".getCommands.answer",
+    ".getMessages.answer.0.rawStopReason",
+    "event.bash_execution_update",
+    "event.message_update.usage",
+  ];
+
+  it.each(["plain", "thinks"])("finds with galley what it finds with pi, with a model that is %s", async (model) => {
+    const beside = await drive(join(pi, "cli.js"), model, { PATH: `${newerNode}:/usr/bin:/bin`, PI_OFFLINE: "1" });
+    const ways: [string, Record<string, string>][] = [
+      ["pi", {}],
+      ["galley-pi", {}],
+      ["galley", { GALLEY_AS: "pi" }],
+    ];
+    for (const [name, given] of ways) {
+      const found = await drive(join(bin, name), model, given);
+      const missing = Object.entries(beside.answers).flatMap(([call, { answer, error }]) =>
+        error === undefined
+          ? lacking(answer ?? "undefined", found.answers[call]?.answer ?? "undefined", `.${call}.answer`)
+          : found.answers[call]?.error === undefined
+            ? [`.${call}.error`]
+            : [],
+      );
+      const told = Object.entries(beside.events).flatMap(([type, shape]) =>
+        lacking(shape, found.events[type], `event.${type}`),
+      );
+      expect([...missing, ...told].filter((path) => !left.includes(path))).toEqual([]);
+      expect(Object.values(found.answers).filter(({ error }) => error?.startsWith("Unknown command"))).toEqual([]);
+      expect([found.levels, found.thinkingLevel]).toEqual([beside.levels, beside.thinkingLevel]);
+    }
+  });
+});
 
 describe.runIf(isInstalled && box)("published hosts", () => {
   const starts: [string, Record<string, string>][] = [

@@ -16,7 +16,8 @@ const bwrap = ["/usr/bin/bwrap", "/bin/bwrap"].find((path) => existsSync(path));
 /** Why packages cannot be run here, if so. */
 export function whyNot() {
   if (!bwrap) return "there is no bwrap to confine them";
-  if (!existsSync(join(here, "node_modules"))) return "run npm ci --prefix test/packages --ignore-scripts";
+  if (!existsSync(join(here, "node_modules")))
+    return "run npm install --no-save --ignore-scripts --omit=optional in test/packages";
   if (!existsSync(newerNode) || !existsSync(pi)) return "run npm ci --prefix test/oracles --ignore-scripts";
 }
 

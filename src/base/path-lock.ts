@@ -32,8 +32,10 @@ export type LockStrategy =
 export const platformLock: LockKind =
   process.platform === "linux" ? "socket" : process.platform === "win32" ? "pipe" : "socket-file";
 
-/** What this process holds or is about to hold: two callers in one process exclude each other like two processes. */
+/** What this process holds: two callers in one process exclude each other like two processes. */
 const heldHere = new Set<string>();
+/** Attempts that are under way here: until they end it is not known who holds the lock. */
+const attempts = new Map<string, Promise<unknown>>();
 
 const pollMs = 25;
 const answerMs = 250;
@@ -59,6 +61,7 @@ export async function acquireLockBy(
 
 /** Who holds it, without taking it: a process that asks for it meanwhile must not find it held by us. */
 export async function lockHolder(path: string): Promise<{ readonly pid: number | undefined } | undefined> {
+  while (attempts.has(path)) await attempts.get(path);
   if (heldHere.has(path)) return { pid: process.pid };
   if (platformLock !== "socket-file") return askHolder(nameOf(platformLock, path));
   const attempt = await tryLock(path, { kind: platformLock });
@@ -67,13 +70,14 @@ export async function lockHolder(path: string): Promise<{ readonly pid: number |
 }
 
 async function tryLock(path: string, strategy: LockStrategy): Promise<LockAttempt> {
+  while (attempts.has(path)) await attempts.get(path);
   if (heldHere.has(path)) return { lock: undefined, holderPid: process.pid };
+  const attempt = take(path, strategy).catch(() => undefined); // no lock is available here: kind "none" says so
+  attempts.set(path, attempt);
+  const taken = await attempt;
+  attempts.delete(path);
+  if (taken && !("close" in taken)) return { lock: undefined, holderPid: taken.holderPid };
   heldHere.add(path);
-  const taken = await take(path, strategy).catch(() => undefined); // no lock is available here: kind "none" says so
-  if (taken && !("close" in taken)) {
-    heldHere.delete(path);
-    return { lock: undefined, holderPid: taken.holderPid };
-  }
   let isHeld = true;
   return {
     lock: {

@@ -16,7 +16,12 @@ export class ControlLane {
 
   /** A call or dialog waits for an answer of the host. */
   get isWaiting(): boolean {
-    return this.#hostTools.hasOpen || (this.#ui?.hasOpen ?? false);
+    return this.#hostTools.hasOpen || this.isAsking;
+  }
+
+  /** A dialog is open. */
+  get isAsking(): boolean {
+    return this.#ui?.hasOpen ?? false;
   }
 
   /** False for a frame that is no answer. */

@@ -49,6 +49,9 @@ const equippedTypes = new Set([
   ],
 ]);
 
+/** For its turn, where a command before it has asked the user something. */
+const stateWaitMs = 1000;
+
 const maxUnanswered = 1024;
 /** While a call or dialog waits for the host, its answer may be behind commands: so many more are read to find it. */
 const maxUnansweredWhileAsked = 16 * maxUnanswered;
@@ -83,13 +86,32 @@ export class Dispatcher {
       this.#interrupting.add(interrupt);
       void this.#deps.session.then(interrupt.act, () => {}); // without a session there is nothing to stop
     }
+    const handle =
+      frame.type === "get_state" ? this.#beforeItsTurn(frame, request) : () => this.#handle(frame, request);
     this.#queue(async () => {
       if (!frame.type.startsWith("get_")) await this.#long;
       if (interrupt) this.#interrupting.delete(interrupt);
-      const handled = this.#handle(frame, request);
+      const handled = handle();
       if (longTypes.has(frame.type)) this.#long = handled;
       else await handled;
     });
+  }
+
+  /** Users may think about a question for as long as they like, and a host wants to know the state meanwhile. */
+  #beforeItsTurn(frame: TypedObject, request: Request): () => Promise<void> {
+    const { clock, control } = this.#deps;
+    let handled: Promise<void> | undefined;
+    let stopLooking = () => {};
+    const handle = () => {
+      stopLooking();
+      handled ??= this.#handle(frame, request);
+      return handled;
+    };
+    const look = () => {
+      stopLooking = clock.after(stateWaitMs, () => void (control.isAsking ? handle() : look()));
+    };
+    if (this.#unanswered > 0) look();
+    return handle;
   }
 
   /** A line that is no frame. It takes its turn like a command, so that answers stay in the order of the lines. */

@@ -1,8 +1,9 @@
 // Paths that the host itself sends are no wish of the agent's: no user is asked about them, and nothing waits behind one.
+// Where extensions do ask, a host still learns the state.
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ensureBuilt, RpcHost } from "../kit/rpc-host.js";
 import { temporaryDirectory } from "../kit/temporary-directory.js";
 
@@ -51,4 +52,32 @@ it("export_html writes where the host says, by the host's rights", async () => {
   host.send({ id: "4", type: "export_html", outputPath: "" });
   expect(await host.waitForResponse("4")).toMatchObject({ success: false, error: "Path must not be empty." });
   expect(host.frames.filter(({ type }) => type === "extension_ui_request")).toEqual([]);
+});
+
+describe("get_state is answered while a question is open", () => {
+  const asking = async (event: string) => {
+    const code = `export default (pi) =>
+      pi.on("${event}", async (_event, ctx) => void (await ctx.ui.confirm("Go on?", "${event}")));`;
+    host = new RpcHost({ args: ["-e", "asks.ts"], files: { "asks.ts": code } });
+    await host.waitForType("ready");
+  };
+
+  it("that a command before it asks", async () => {
+    await asking("session_before_switch");
+    host.send({ id: "new", type: "new_session" }, { id: "state", type: "get_state" });
+    const { id } = await host.waitForType("extension_ui_request");
+    expect(await host.waitForResponse("state")).toMatchObject({ success: true, data: { isStreaming: false } });
+    expect(host.frames.some((frame) => frame.id === "new")).toBe(false);
+    host.send({ type: "extension_ui_response", id, confirmed: true }, { id: "last", type: "get_state" });
+    expect(await host.waitForResponse("new")).toMatchObject({ success: true });
+    await host.waitForResponse("last");
+    expect(host.frames.filter((frame) => frame.id === "state")).toHaveLength(1);
+  });
+
+  it("that an extension asks at the start of the session", async () => {
+    await asking("session_start");
+    host.send({ id: "state", type: "get_state" });
+    await host.waitForType("extension_ui_request");
+    expect(await host.waitForResponse("state")).toMatchObject({ success: true });
+  });
 });

@@ -114,6 +114,7 @@ export async function playExit(phaseName, endingName, { delayMs = 0 } = {}) {
     if (scene.strict.problems.length > 0) told(scene.strict.problems[0]);
     const isRead = endingName !== "closed output" && endingName !== "killed client" && exit?.code !== null;
     if (isRead) {
+      await Promise.race([scene.ended, new Promise((resolve) => setTimeout(resolve, limitMs))]);
       for (const problem of scene.laws.end().problems) told(problem);
       for (const id of scene.sent) if (!scene.answered(id)) told(`no answer to ${id}`);
     }

@@ -25,6 +25,8 @@ export class Scene {
   child;
   home;
   exited;
+  /** Everything that it wrote is read, or its output is closed. */
+  ended;
   #replies;
   #server;
   #rest = "";
@@ -79,6 +81,7 @@ export class Scene {
       this.#wake();
     });
     // "exit" and not "close": whoever closed stdout would wait for ever, and who did not reads the rest in time.
+    this.ended = new Promise((resolve) => this.child.stdout.on("close", resolve));
     this.exited = new Promise((resolve) => this.child.on("exit", (code, signal) => resolve({ code, signal })));
   }
 

@@ -9,6 +9,7 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 import { type Dialect, dialectOf, versionText } from "../rpc/dialect.js";
 import { type CommandLine, isDriven, modeOf, parseArguments, refuseForeign, wantedEnd } from "./arguments.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
+import { suggestionsOf } from "./model-suggestions.js";
 import { runRpc } from "./run-rpc.js";
 
 declare const GALLEY_VERSION: string;
@@ -17,7 +18,8 @@ start(process.argv.slice(2)).catch((error: unknown) => {
   // A program that drives galley tells one failed start from another by the text, not by the code.
   const isUsage = GalleyError.is(error, "usage") && (!isDriven(process.argv) || error.details?.mayRestrict === true);
   const reason: ExitReason = isUsage ? "usage" : "startup";
-  const message = messageOf(error);
+  const meant = suggestionsOf(error);
+  const message = `${messageOf(error)}${meant && `.${meant}`}`;
   process.stderr.write(sanitizeForTerminal(`${message}\n`));
   process.exitCode = exitCodes[reason];
   const type = wantedEnd(process.argv);

@@ -122,7 +122,7 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
     available: () => registry.available(),
     all: () => registry.all(),
     allKnown: () => registry.allKnown(),
-    find: (provider, modelId) => registry.find(provider, modelId) ?? discovery.assume(`${provider}/${modelId}`),
+    find: (provider, modelId) => registry.findNamed(provider, modelId) ?? discovery.assume(`${provider}/${modelId}`),
     hasCredential: (model) => registry.hasCredential(model),
     apiKeyFor: keys.apiKeyFor,
     headersFor: keys.headersFor,

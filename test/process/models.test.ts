@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openAi, type Reply, startScriptedServer } from "../../src/testing/index.js";
 import { createPrintRig } from "../kit/print-rig.js";
-import { ensureBuilt } from "../kit/rpc-host.js";
+import { ensureBuilt, RpcHost } from "../kit/rpc-host.js";
 
 const rig = createPrintRig();
 beforeAll(ensureBuilt, 150_000);
@@ -48,6 +48,29 @@ describe("a model that is not in the table", () => {
     const { code, stderr, sent } = await ask(`groq/${name}`, openAi.text("Hello."));
     expect([code, sent]).toEqual([0, ["llama-3.3-70b-versatile"]]);
     expect(stderr).not.toContain("table");
+  });
+
+  it("is not found over RPC either, at the start and by set_model", async () => {
+    // Of another host the table does not tell everything.
+    const env = { GROQ_API_KEY: "k0123456789", GROQ_BASE_URL: "http://127.0.0.1:9/v1" };
+    const misspelt = new RpcHost({ env, args: ["--model", "groq/llama-3.3-70b-versatle"] });
+    expect(await misspelt.exit()).toMatchObject({ code: 1 });
+    expect(misspelt.stderr).toBe(
+      "Model not found: groq/llama-3.3-70b-versatle. Did you mean groq/llama-3.3-70b-versatile?\n",
+    );
+    await misspelt.dispose();
+    const host = new RpcHost({ env });
+    await host.waitForType("ready");
+    const setTo = async (modelId: string) => {
+      host.send({ id: modelId, type: "set_model", provider: "groq", modelId });
+      return host.waitForResponse(modelId);
+    };
+    expect(await setTo("llama-3.3-70b-versatle")).toMatchObject({
+      success: false,
+      error: "Model not found: groq/llama-3.3-70b-versatle",
+    });
+    expect(await setTo("quite-new")).toMatchObject({ success: true });
+    await host.dispose();
   });
 
   it("is tried where none is near, since it may be newer, and one line says so", async () => {

@@ -4,6 +4,7 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import type { AssistantMessage } from "../../protocol/messages.js";
 import type { AgentSession, BudgetExceeded } from "../../sdk/index.js";
 import { type ExitReason, exitCodes } from "../exit-codes.js";
+import { suggestionsOf } from "../model-suggestions.js";
 
 export interface Outcome {
   reason: ExitReason;
@@ -27,13 +28,11 @@ export function outcomeOfError(error: unknown): Outcome {
   const isOf = (code: GalleyError["code"]) => GalleyError.is(error, code);
   const isProvider = isOf("no_credential") || isOf("no_model");
   const reason = isOf("usage") || isOf("unknown_price") ? "usage" : isProvider ? "provider" : "startup";
-  return { reason, message: isOf("model_not_found") ? notFoundText(error as GalleyError) : messageOf(error) };
+  return { reason, message: isOf("model_not_found") ? notFoundText(error) : messageOf(error) };
 }
 
-function notFoundText({ message, details }: GalleyError): string {
-  const names = Array.isArray(details?.suggestions) ? details.suggestions : [];
-  const meant = names.length === 0 ? "" : ` Did you mean ${names.join(", ")}?`;
-  return `${message}.${meant} See: galley models --all`;
+function notFoundText(error: unknown): string {
+  return `${messageOf(error)}.${suggestionsOf(error)} See: galley models --all`;
 }
 
 /** Of the last prompt; without a reply it was a command, or ended before the model was called. */

@@ -139,6 +139,11 @@ export class ModelRegistry {
     return this.#known({ provider, id })?.model;
   }
 
+  /** The same for a name that a user or host gives: what looks misspelt is not sent to the service. */
+  findNamed(provider: string, id: string): ProviderModel | undefined {
+    return this.isUnlisted({ provider, id }) && this.#isMisspelt(provider, id) ? undefined : this.find(provider, id);
+  }
+
   /** The model that a pattern means, among those of one provider if it is given. Reads no more tables than it needs. */
   select(pattern: string, provider?: string): Selection | undefined {
     const isUsable = (model: ProviderModel) => this.hasCredential(model);
@@ -326,8 +331,12 @@ export class ModelRegistry {
   #unlisted(provider: string, name: string): Selection | undefined {
     const { name: id, level } = splitLevel(name) ?? { name };
     const model = this.#unlistedModel(provider, id)?.model;
-    if (model && isMisspelt(id, [...this.#service(provider).keys()])) return undefined;
+    if (model && this.#isMisspelt(provider, id)) return undefined;
     return model && { model, ...(level === undefined ? {} : { thinkingLevel: level }) };
+  }
+
+  #isMisspelt(provider: string, id: string): boolean {
+    return isMisspelt(id, [...this.#service(provider).keys()]);
   }
 
   #usualOf(provider: string): ProviderModel | undefined {

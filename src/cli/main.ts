@@ -9,7 +9,7 @@ import { sanitizeForTerminal } from "../base/sanitize.js";
 import { type Dialect, dialectOf, versionText } from "../rpc/dialect.js";
 import { type CommandLine, isDriven, modeOf, parseArguments, refuseForeign, wantedEnd } from "./arguments.js";
 import { type ExitReason, exitCodes } from "./exit-codes.js";
-import { suggestionsOf } from "./model-suggestions.js";
+import { suggestionsOf } from "./print/run-outcome.js";
 import { runRpc } from "./run-rpc.js";
 
 declare const GALLEY_VERSION: string;

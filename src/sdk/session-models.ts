@@ -122,7 +122,10 @@ export async function findSessionModels(options: NoModelOptions, around: Surroun
     available: () => registry.available(),
     all: () => registry.all(),
     allKnown: () => registry.allKnown(),
-    find: (provider, modelId) => registry.findNamed(provider, modelId) ?? discovery.assume(`${provider}/${modelId}`),
+    find(provider, id) {
+      const found = registry.isMisspelt({ provider, id }) ? undefined : registry.find(provider, id);
+      return found ?? discovery.assume(`${provider}/${id}`);
+    },
     hasCredential: (model) => registry.hasCredential(model),
     apiKeyFor: keys.apiKeyFor,
     headersFor: keys.headersFor,

@@ -4,7 +4,6 @@ import { GalleyError, messageOf } from "../../base/errors.js";
 import type { AssistantMessage } from "../../protocol/messages.js";
 import type { AgentSession, BudgetExceeded } from "../../sdk/index.js";
 import { type ExitReason, exitCodes } from "../exit-codes.js";
-import { suggestionsOf } from "../model-suggestions.js";
 
 export interface Outcome {
   reason: ExitReason;
@@ -29,6 +28,12 @@ export function outcomeOfError(error: unknown): Outcome {
   const isProvider = isOf("no_credential") || isOf("no_model");
   const reason = isOf("usage") || isOf("unknown_price") ? "usage" : isProvider ? "provider" : "startup";
   return { reason, message: isOf("model_not_found") ? notFoundText(error) : messageOf(error) };
+}
+
+/** What a misspelt model may have meant, behind the error: begins with a space, and is empty where no name is near. */
+export function suggestionsOf(error: unknown): string {
+  const names = GalleyError.is(error, "model_not_found") ? error.details?.suggestions : undefined;
+  return Array.isArray(names) && names.length > 0 ? ` Did you mean ${names.join(", ")}?` : "";
 }
 
 function notFoundText(error: unknown): string {

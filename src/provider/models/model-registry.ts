@@ -139,11 +139,6 @@ export class ModelRegistry {
     return this.#known({ provider, id })?.model;
   }
 
-  /** The same for a name that a user or host gives: what looks misspelt is not sent to the service. */
-  findNamed(provider: string, id: string): ProviderModel | undefined {
-    return this.isUnlisted({ provider, id }) && this.#isMisspelt(provider, id) ? undefined : this.find(provider, id);
-  }
-
   /** The model that a pattern means, among those of one provider if it is given. Reads no more tables than it needs. */
   select(pattern: string, provider?: string): Selection | undefined {
     const isUsable = (model: ProviderModel) => this.hasCredential(model);
@@ -327,16 +322,17 @@ export class ModelRegistry {
     return this.#tableOf(provider).length > 0 && !this.#service(provider).has(id);
   }
 
+  /** It is none of the service's models, and almost one. */
+  isMisspelt({ provider, id }: ModelKey): boolean {
+    return isMisspelt(id, [...this.#service(provider).keys()]);
+  }
+
   /** What the table does not have is taken for newer, unless it looks like a misspelt name of the table. */
   #unlisted(provider: string, name: string): Selection | undefined {
     const { name: id, level } = splitLevel(name) ?? { name };
     const model = this.#unlistedModel(provider, id)?.model;
-    if (model && this.#isMisspelt(provider, id)) return undefined;
+    if (model && this.isMisspelt({ provider, id })) return undefined;
     return model && { model, ...(level === undefined ? {} : { thinkingLevel: level }) };
-  }
-
-  #isMisspelt(provider: string, id: string): boolean {
-    return isMisspelt(id, [...this.#service(provider).keys()]);
   }
 
   #usualOf(provider: string): ProviderModel | undefined {

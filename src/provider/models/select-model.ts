@@ -72,6 +72,7 @@ export function nearestModels(models: readonly ProviderModel[], name: string, co
 
 /** Only capitals and signs differ from a known name, or some letters. Another number is another version, and no mistake. */
 export function isMisspelt(name: string, known: readonly string[]): boolean {
+  if (known.includes(name)) return false;
   const plain = (text: string) => fold(text.toLowerCase());
   if (known.some((each) => plain(each) === plain(name))) return true;
   const wordsOf = (text: string) => fold(text.toLowerCase().replace(/\d+/g, "-"));

@@ -50,6 +50,8 @@ const moduleOf = new Map<string, ModuleName>([
   ["zod/v4", "zod"],
 ]);
 
+export const hostModuleNames: readonly string[] = [...moduleOf.keys()];
+
 /** Served by us, whatever a project has under that name. */
 export function isHostModule(specifier: string): boolean {
   return moduleOf.has(specifier);

@@ -63,7 +63,7 @@ interface AgentState {
 const modelRoles = new Set(["user", "assistant", "toolResult"]);
 
 /** What the module has of it. */
-export function agentExports(deps: ModelFunctionsDeps & { session(): Pick<AgentSession, "model"> }) {
+export function agentExports(deps: ModelFunctionsDeps & { session(): Pick<AgentSession, "model"> }): object {
   const functions = modelFunctions(deps);
   const streamSimple: StreamFn = (...args) =>
     functions.streamSimple(...(args as unknown as Parameters<ModelFunctions["stream"]>));

@@ -11,7 +11,7 @@ export interface ResourceLoaderDeps {
 
 type Override = (base: JsonObject) => JsonObject | undefined;
 
-export function resourceLoaderOf({ promptParts }: ResourceLoaderDeps) {
+export function resourceLoaderOf({ promptParts }: ResourceLoaderDeps): new (options?: JsonObject) => object {
   return class DefaultResourceLoader {
     readonly #options: JsonObject;
     #isLoaded = false;

@@ -10,6 +10,7 @@ import { defaultPromptIn, withContextFiles, withPromptTexts } from "../config/sy
 import { mayExist } from "../files/paths/find-roots.js";
 import type { Workspace } from "../files/workspace.js";
 import { createWorkspaceChangeWriter } from "../journal/workspace-change-writer.js";
+import type { ToolHooks } from "../loop/run.js";
 import type { ChangeWriter } from "../plans/change-writer.js";
 import { levelNamed, type StreamFunction } from "../provider/provider.js";
 import { streamByApi } from "../provider/stream-by-api.js";
@@ -20,12 +21,13 @@ import type { ApprovalPolicy } from "../session/approval.js";
 import type { AnyTool } from "../tools/tool.js";
 import { SessionAccess } from "./access/access-mode.js";
 import { createCallPolicy } from "./access/call-approval.js";
-import { applyBeside, astEditBy } from "./ast-edit-function.js";
 import { type ChosenRecord, chooseRecord, type Resume } from "./choose-record.js";
 import { sortGivenTools } from "./custom-tools.js";
+import type { ChildSessionsDeps } from "./extensions/child-sessions.js";
 import type { ExtensionManager } from "./extensions/extension-manager.js";
 import type { ExtensionManagerDeps } from "./extensions/extension-manager-deps.js";
 import { findExtensions, mayFindExtensions } from "./extensions/find-extensions.js";
+import { hostModulesOf } from "./extensions/host-modules.js";
 import { streamWithKeys } from "./keys/stream-with-keys.js";
 import { sessionSettingsOf } from "./map-session-settings.js";
 import { streamWithAdded } from "./models/added-streams.js";
@@ -96,10 +98,14 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     givenTools: given.custom,
     session: made,
     promptParts: () => ({ contextFiles: prompt.contextFiles, skills: prompts?.skills ?? [] }),
-    approve: (request) => approve(request),
+    held: () => ({ access, around, approve, allowsTool: options.allowsTool }),
   });
   const prompts = findPrompts(options, environment, extensions);
   const policy = policyOf(options, environment, { access, sandbox, user });
+  const around = (own: ToolHooks) => {
+    const hooks = { ...own, ...options.hooks };
+    return extensions?.around(hooks) ?? hooks;
+  };
   const approve = extensions ? extensions.closing(policy) : policy;
   session = new AgentSession({
     ...opened,
@@ -118,7 +124,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     ...modelsOf(options, models, opened.record),
     ...workOf(options, { ...joined, access }, extensions),
     createTools: (own) => tools.create(own, (names) => extensions?.reserve(names)),
-    hooks: extensions?.around(options.hooks ?? {}) ?? options.hooks ?? {},
+    hooks: around({}),
     approve,
     systemPrompt: (active) => prompt.text(active, prompts),
     learnSurroundings: prompt.learn,
@@ -247,38 +253,16 @@ function createExtensionManager(
   options: CreateAgentSessionOptions,
   { environment, resources, models, changes, tools, stream, confinement }: Joined,
   {
-    approve,
+    held,
     ...ofSession
-  }: Pick<ExtensionManagerDeps, "givenTools" | "session" | "promptParts"> & {
-    readonly approve: ApprovalPolicy;
-  },
+  }: Pick<ExtensionManagerDeps, "givenTools" | "session" | "promptParts"> & Pick<ChildSessionsDeps, "held">,
 ): ExtensionManager | undefined {
-  const { cwd, agentDir, clock, ids, log, env, secrets: mask } = environment;
+  const { clock } = environment;
   const { workspace, processes } = resources;
   const source = sourceOf(options, models);
-  const { maxFiles } = toolSettingsOf(environment.settings, environment.env).astEdit ?? {};
   const asking = { models: source, stream, direct: options.streamFn ?? streamByApi, clock };
-  const hostModules = {
-    async galley() {
-      const [{ extensionExports }, { subSessions }] = await Promise.all([
-        import("./extensions/extension-exports.js"),
-        import("./extensions/sub-sessions.js"),
-      ]);
-      const astEdit = astEditBy({ workspace, processes, apply: applyBeside(() => tools.staging), maxFiles });
-      const toolsIn: typeof tools.in = (...args) => tools.in(...args);
-      const { settings } = environment;
-      const own = { cwd, agentDir, clock, env, settings, processes, workspace, stream, astEdit, toolsIn };
-      const usual = () => {
-        const { model, access } = ofSession.session();
-        const { allowsTool } = options;
-        return { model, streamFn: stream, access: access === "custom" ? undefined : access, approve, allowsTool };
-      };
-      const sub = subSessions({ cwd, agentDir, clock, ids, log, mask, create: createAgentSession, usual });
-      return { ...extensionExports(own), ...sub };
-    },
-    ...(options.components ? { tui: options.components } : {}),
-    ai: async () => (await import("./extensions/model-functions.js")).modelFunctions(asking),
-  };
+  const parts = { ...ofSession, ...asking, environment, workspace, processes, tools, held, create: createAgentSession };
+  const hostModules = hostModulesOf(parts, options);
   // Published modules show their own views only in what they know as a terminal.
   const mode = options.mode === "interactive" && options.ui?.custom ? "tui" : (options.mode ?? "print");
   const shutdown = () => options.onShutdownRequest?.();

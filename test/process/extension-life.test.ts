@@ -166,4 +166,25 @@ describe("an extension", () => {
       await host.dispose();
     }
   }, 60_000);
+
+  it("that guards calls and does not load is told to the host, with what to do", async () => {
+    server = await startScriptedServer([]);
+    const guard = 'export default (pi) => { pi.on("tool_call", () => {}); pi.registerComand("x", {}); };';
+    const host = hostWith(guard);
+    try {
+      host.send({ id: "s", type: "get_state" });
+      await host.waitForResponse("s");
+      const errors = () => host.frames.filter(({ type }) => type === "extension_error").map(({ error }) => error);
+      await expect.poll(errors, { timeout: 20_000 }).toHaveLength(2);
+      expect(errors()).toEqual([
+        'Failed to load extension: pi.registerComand is not a function; did you mean "registerCommand"?',
+        expect.stringMatching(
+          /^Nothing is written or executed without the guard of .*life\.ts\. To go on: mend it, or leave out/,
+        ),
+      ]);
+      expect(host.stderr).toContain("To go on: mend it");
+    } finally {
+      await host.dispose();
+    }
+  }, 60_000);
 });

@@ -15,6 +15,10 @@ export function isStandIn(value: unknown): boolean {
   return typeof value === "function" && standIns.has(value);
 }
 
+export function hasName(module: PiModule, name: string): boolean {
+  return names[module].split(" ").includes(name);
+}
+
 /** The names of the module that `exports` lacks. */
 export function standInsFor(module: PiModule, exports: object): Record<string, unknown> {
   const missing = names[module].split(" ").filter((name) => !(name in exports));

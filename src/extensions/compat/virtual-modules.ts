@@ -31,8 +31,10 @@ type Exports = Readonly<Record<string, unknown>>;
 export interface HostModules {
   galley?(): Promise<object>;
   ai?(): Promise<object>;
+  /** What runs a model with tools. */
+  core?(): Promise<object>;
   /** The themes of a terminal, in place of the plain ones. */
-  tui?(): Promise<object>;
+  tui?: (() => Promise<object>) | undefined;
 }
 
 const moduleOf = new Map<string, ModuleName>([
@@ -47,6 +49,8 @@ const moduleOf = new Map<string, ModuleName>([
   ["typebox/compiler", "typebox/compile"],
   ["zod/v4", "zod"],
 ]);
+
+export const hostModuleNames: readonly string[] = [...moduleOf.keys()];
 
 /** Served by us, whatever a project has under that name. */
 export function isHostModule(specifier: string): boolean {
@@ -147,7 +151,13 @@ export class VirtualModules {
         return asPiModule("pi-ai", { StringEnum, Type }, await this.#host.ai?.());
       }
       case "core":
-        return asPiModule("pi-agent-core", await import("./module-texts.js"), { logger: this.#logger });
+        return asPiModule(
+          "pi-agent-core",
+          await namesOf("pi-agent-core", await this.#host.galley?.()),
+          await import("./module-texts.js"),
+          { logger: this.#logger },
+          await this.#host.core?.(),
+        );
       default:
         return library(name);
     }
@@ -192,6 +202,12 @@ function withEitherRecord(zod: typeof import("zod")): object {
   whole.z = whole;
   whole.default = whole;
   return whole;
+}
+
+/** What pi exports there, of all that there is. */
+async function namesOf(module: PiModule, exports: object = {}): Promise<object> {
+  const { hasName } = await import("./stand-ins.js");
+  return Object.fromEntries(Object.entries(exports).filter(([name]) => hasName(module, name)));
 }
 
 /** With a stand-in for each name that pi exports there and we do not have. */

@@ -91,7 +91,7 @@ export class Findings implements Discovery {
   }
 }
 
-function moduleName(path: string): string {
+export function moduleName(path: string): string {
   const name = basename(path).replace(/\.[^.]+$/, "");
   return name === "index" ? basename(dirname(path)) : name;
 }

@@ -126,13 +126,14 @@ async function loadOne(candidate: Candidate, { deps, virtual, apiOf }: Shared) {
   };
   const { path } = candidate;
   const noFactoryText = `Extension does not export a valid factory function: ${path}`;
+  const work = { virtual, kind: "extension", noFactoryText, make } as const;
   const loaded =
     "factory" in candidate
       ? await loadGuarded(path, { ...deps, kind: "extension" }, async () => {
           await virtual.prepare(String(candidate.factory));
           return make(candidate.factory);
         })
-      : await loadModule(candidate, deps, { virtual, kind: "extension", noFactoryText, make });
+      : await loadModule(candidate, deps, { ...work, members: Object.keys(apiOf(extension)) });
   const problem = "problem" in loaded ? loaded.problem : undefined;
   extension.isGone = problem !== undefined;
   const isGuard = problem !== undefined && wasGuard(candidate, extension, deps);

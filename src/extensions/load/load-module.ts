@@ -6,7 +6,8 @@ import { dirname, extname, isAbsolute } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { runInThisContext } from "node:vm";
 import { GalleyError } from "../../base/errors.js";
-import { isHostModule, type VirtualModules } from "../compat/virtual-modules.js";
+import { hostModuleNames, isHostModule, type VirtualModules } from "../compat/virtual-modules.js";
+import { missingBuiltIn, notFound } from "./load-failure.js";
 import type { FileBody, LoadMemory } from "./load-memory.js";
 
 /** What jiti does for us. */
@@ -112,8 +113,7 @@ export class ModuleGraph {
   #resolve(specifier: string, from: Importer, isAsync: boolean): string {
     const asked = specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
     const found = this.#deps.transformer.resolve(asked, from.path, isAsync);
-    if (found === undefined)
-      throw new GalleyError("not_found", `Cannot find module "${specifier}" imported from ${from.path}`);
+    if (found === undefined) throw notFound(specifier, from.path, hostModuleNames);
     return this.#deps.files.canonical(found);
   }
 
@@ -231,7 +231,9 @@ function waits(one: LoadedModule, other: LoadedModule): boolean {
 
 function builtIn(specifier: string): unknown {
   if (/^bun(?::|$)/.test(specifier)) throw needsBun(specifier);
-  return process.getBuiltinModule(specifier);
+  const found = process.getBuiltinModule(specifier);
+  if (found === undefined && specifier.startsWith("node:")) throw missingBuiltIn(specifier);
+  return found;
 }
 
 function fileOf(location: string | URL): string {

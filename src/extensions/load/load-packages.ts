@@ -20,6 +20,11 @@ export function manifestPath(file: string): string | undefined {
   return directory === undefined ? undefined : `${directory}/package.json`;
 }
 
+/** Its folder. */
+export function packageDirectory(file: string): string | undefined {
+  return packageOf(file);
+}
+
 /** Everything that a manifest says its package needs. */
 export function dependencyNames(manifest: string): string[] {
   const fields = parseObject(manifest);

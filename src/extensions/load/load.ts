@@ -20,6 +20,7 @@ import { untrustedText } from "../discover/choose.js";
 import type { ModuleSource } from "../discover/findings.js";
 import { compiled, withinBesideCompiling } from "./compile-time.js";
 import { type FoundTool, factoryOf, type ModuleFactory, makeTools, noFactoryText } from "./load-factory.js";
+import { explained, type FailureContext } from "./load-failure.js";
 import { runGuarded } from "./load-guard.js";
 import { LoadMemory, type SharedApi } from "./load-memory.js";
 import { ModuleGraph, needsBun, type Transformer } from "./load-module.js";
@@ -168,6 +169,8 @@ export interface ModuleWork<Made> {
   readonly virtual: VirtualModules;
   readonly kind: "tool" | "extension" | "command";
   readonly noFactoryText: string;
+  /** Of the object that the factory is given, for a word about a misspelt one. */
+  readonly members?: readonly string[];
   /** Within the limit of the load, and guarded. */
   make(factory: ModuleFactory, graph: ModuleGraph): Promise<Made>;
 }
@@ -179,7 +182,29 @@ export async function loadModule<Made>(
   work: ModuleWork<Made>,
 ): Promise<Loaded<Made>> {
   if (candidate.needsTrust && !deps.coverage) return { problem: untrustedText };
-  return loadGuarded(candidate.realPath, { ...deps, kind: work.kind }, () => importAndMake(candidate, deps, work));
+  return loadGuarded(candidate.realPath, { ...deps, kind: work.kind }, () =>
+    importAndMake(candidate, deps, work).catch((error: unknown) =>
+      explained(error, { path: canonical(candidate.realPath), known: knownTo(work), textOf: readText }),
+    ),
+  );
+}
+
+function knownTo({ virtual, members = [] }: Pick<ModuleWork<unknown>, "virtual" | "members">): FailureContext["known"] {
+  return {
+    api: { members },
+    async exportsOf(specifier) {
+      if (!isHostModule(specifier)) return undefined;
+      return { names: Object.keys(await virtual.load(specifier)), standIns: [] };
+    },
+  };
+}
+
+function readText(path: string): string {
+  try {
+    return read(path).toString("utf8");
+  } catch {
+    return "";
+  }
 }
 
 export type Loaded<Made> = { made: Made } | { problem: string };

@@ -13,7 +13,7 @@ export interface KnownObject {
 export interface KnownNames {
   /** What the factory is given. */
   readonly api: KnownObject;
-  readonly context: KnownObject;
+  readonly context?: KnownObject;
   /** Undefined for a module that galley does not serve. `standIns`: those of the names that fail when they are used. */
   exportsOf(
     specifier: string,

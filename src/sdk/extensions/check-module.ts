@@ -13,6 +13,7 @@ import { ExtensionRegistrations } from "../../extensions/api/extension-registrat
 import { createToolApi, createToolLogger } from "../../extensions/api/tool-api.js";
 import { isStandIn } from "../../extensions/compat/stand-ins.js";
 import { isHostModule, VirtualModules } from "../../extensions/compat/virtual-modules.js";
+import { readPackage } from "../../extensions/discover/directory.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
 import type { LoadDeps } from "../../extensions/load/load.js";
 import { textOf } from "../../extensions/load/load-extensions.js";
@@ -56,7 +57,9 @@ export async function checkModule(location: ExtensionLocation, path: string): Pr
   if (program) return program;
   const { discoverModules } = await import("../../extensions/discover/discover-modules.js");
   const { cwd, home } = location;
-  const isNamedHook = /(?:^|[\\/])(?:extensions|hooks)[\\/]/.test(resolve(cwd, path));
+  const whole = resolve(cwd, path);
+  // A package says what its modules are; a file, by its folder.
+  const isNamedHook = /(?:^|[\\/])(?:extensions|hooks)[\\/]/.test(whole) || namesExtensions(whole);
   const kind = isNamedHook ? "extension" : "tool";
   const explicit = [{ kind, path, namedBy: "user" } as const];
   const found = await discoverModules({ cwd, home, roots: [], kinds: [kind], explicit });
@@ -73,6 +76,10 @@ export async function checkModule(location: ExtensionLocation, path: string): Pr
     checks.push({ modules: [], tools: [], ...unknown });
   }
   return joined([{ modules: [], tools: [], problems, advice: [] }, ...checks]);
+}
+
+function namesExtensions(directory: string): boolean {
+  return Array.isArray(readPackage(directory)?.field?.extensions);
 }
 
 /** A module does not say what it is: it is loaded as an extension, and what comes of it tells. */

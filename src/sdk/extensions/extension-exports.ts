@@ -4,15 +4,13 @@
 import { resolve } from "node:path";
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
+import type { Log } from "../../base/log.js";
 import type { Settings } from "../../config/settings/settings.js";
 import * as texts from "../../extensions/compat/module-texts.js";
 import { piVersion } from "../../extensions/compat/stand-ins.js";
-import type { SessionEntry } from "../../protocol/entries.js";
 import type { CompactionResult } from "../../protocol/events.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { ProviderModel, StreamFunction } from "../../provider/provider.js";
-import { buildContext } from "../../record/build-context.js";
-import { EntryTree } from "../../record/entry-tree.js";
 import { askSummarizers } from "../../session/compaction/ask-summarizers.js";
 import type { CompactionPreparation } from "../../session/compaction/compaction-extensions.js";
 import { serializeMessages } from "../../session/compaction/serialize.js";
@@ -22,13 +20,20 @@ import { toModelMessages } from "../../session/model-messages.js";
 import { defaultSessionSettings } from "../../session/session-settings.js";
 import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
 import * as door from "../exports.js";
+import { buildSessionContext } from "./pi-session-manager.js";
+import { resizeImage } from "./resize-image.js";
+import { type ResourceLoaderDeps, resourceLoaderOf } from "./resource-loader.js";
+import { sessionManagers } from "./session-managers.js";
 import { settingsManagerOf } from "./settings-manager.js";
 import { type ToolMakerDeps, toolMakers } from "./tool-makers.js";
 
 export interface ExtensionExportsDeps extends ToolMakerDeps {
   readonly agentDir: string;
   readonly stream: StreamFunction;
-  readonly settings: Pick<Settings, "get">;
+  readonly log: Log;
+  readonly settings: Settings;
+  /** Of the session that the extensions are in. */
+  readonly promptParts: ResourceLoaderDeps["promptParts"];
   /** On the files that the session works on. */
   readonly astEdit: (request: AstEditRequest) => Promise<AstEditOutcome>;
 }
@@ -44,6 +49,11 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     VERSION: piVersion,
     DEFAULT_COMPACTION_SETTINGS: defaultSessionSettings.compaction,
     SettingsManager: settingsManagerOf(deps.settings),
+    SessionManager: sessionManagers(deps),
+    DefaultResourceLoader: resourceLoaderOf(deps),
+    /** What a loader of a module's own shows of extensions. */
+    createExtensionRuntime: () => ({}),
+    resizeImage,
     estimateTokens,
     buildSessionContext,
     CONFIG_DIR_NAME: ".galley",
@@ -54,15 +64,6 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     copyToClipboard: (text: string) => copy(text, deps),
     withFileMutationQueue: fileQueue(deps.cwd),
   };
-}
-
-/** What the model was shown at an entry; default: at the last one. */
-function buildSessionContext(entries: readonly SessionEntry[], leafId?: string | null) {
-  const tree = new EntryTree(undefined, entries);
-  const { messages, thinkingLevel, models } = buildContext(tree.pathTo(leafId));
-  const [provider, ...rest] = models.get("default")?.split("/") ?? [];
-  const model = provider === undefined ? null : { provider, modelId: rest.join("/") };
-  return { messages, thinkingLevel: thinkingLevel ?? "off", model };
 }
 
 /** Changes one file at a time, across all callers. */

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
+import { randomIds } from "../../base/ids.js";
 import { parsePartialObject } from "../../loop/partial-json.js";
 import { ReplyBuilder } from "../../loop/reply-builder.js";
 import type { AssistantMessage } from "../../protocol/messages.js";
@@ -142,6 +143,7 @@ export function modelFunctions({ models, stream: counted, direct, clock }: Model
     lazyApi,
     lazyStream,
     parseStreamingJson: (text = "") => parsePartialObject(text),
+    uuidv7: () => randomIds.session(clock.now()),
     stream,
     complete,
     streamSimple: stream,

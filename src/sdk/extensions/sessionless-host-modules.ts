@@ -30,7 +30,8 @@ export function sessionlessHostModules(
         const own = { clock: systemClock, isPersistent: false, settings: toolSettingsOf(settings, location.env) };
         return createBuiltInTools({ ...access, ...ofSession, ...own });
       };
-      const own = { cwd, agentDir, settings, clock: systemClock, processes, env: location.env };
+      const parts = { contextFiles: [], skills: [] };
+      const own = { ...location, cwd, agentDir, settings, clock: systemClock, processes, promptParts: () => parts };
       return extensionExports({ ...own, stream: refuse, astEdit: async () => refuse(), toolsIn });
     },
     async ai() {

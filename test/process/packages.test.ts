@@ -203,6 +203,43 @@ describe("a bad package", () => {
     expect(stderr).toContain('bad: its package.json names "../outside", which leaves the package');
   });
 
+  it("has each of its odd modules loaded as far as it goes, and one sentence for what does not", async () => {
+    const tool = `{ name: "again", description: "Again", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [] }) }`;
+    const files = below("../odd", {
+      "package.json": manifest({
+        extensions: ["twice.ts", "names.ts", "circle.ts", "patches.ts", "throws.ts", "hangs.ts", "fine.ts"],
+      }),
+      "twice.ts": `export default (pi) => {
+        for (const time of [1, 2]) { pi.registerTool(${tool}); pi.registerCommand("twice", { handler() {} }); }
+      };`,
+      "names.ts": `export default (pi) => {
+        for (const name of ["clear\\u001b[2J", "left\\u202eright", "", "named"]) pi.registerCommand(name, { handler() {} });
+      };`,
+      "circle.ts": `import { b } from "./other.ts";\nexport const a = () => "a";
+        export default (pi) => pi.registerCommand("circle", { description: b(), handler() {} });`,
+      "other.ts": `import { a } from "./circle.ts";\nexport const b = () => a() + "b";`,
+      "patches.ts": `import { InteractiveMode, UserMessageComponent } from "@earendil-works/pi-coding-agent";
+        const before = InteractiveMode.prototype.thereIsNoSuchMethod;
+        InteractiveMode.prototype.thereIsNoSuchMethod = function () { return before.call(this); };
+        UserMessageComponent.prototype.render = () => [];
+        export default (pi) => pi.registerCommand("patched", { handler() {} });`,
+      "throws.ts": `const value = undefined;\nexport default () => value.name;`,
+      "hangs.ts": `setTimeout(() => process.exit(7), 1);\nawait new Promise((resolve) => setTimeout(resolve, 200));\n${command("late")}`,
+      "fine.ts": command("fine"),
+    });
+    const { names, stderr } = await listed({ files, args: ["-e", "../odd"] });
+    expect(names).toEqual(["circle", "fine", "late", "named", "patched", "twice"]);
+    const said = (sentence: string) => expect(stderr).toContain(sentence);
+    said(`odd/twice.ts registers the tool "again" twice; the last one counts`);
+    said(`odd/twice.ts registers the command "twice" twice; the last one counts`);
+    said(`odd/names.ts: Command name "clear\\u001b[2J" is invalid: use one word`);
+    said(`odd/names.ts: Command name "" is invalid: use one word`);
+    said("odd/throws.ts: Failed to load extension: Cannot read properties of undefined (reading 'name')");
+    expect(stderr).toMatch(/odd\/hangs\.ts.*process\.exit\(7\)/);
+    expect(stderr).not.toContain("\u001b");
+    expect(stderr).not.toContain("\u202e");
+  });
+
   it("with a link in a circle is read to its end", async () => {
     const place = emptyHome();
     try {

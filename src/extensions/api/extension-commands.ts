@@ -1,6 +1,7 @@
 // The `/name` commands of extensions: what a prompt may begin with instead of words for the model.
 
 import { GalleyError, messageOf } from "../../base/errors.js";
+import { writtenOut } from "../../base/written-out.js";
 import type { SlashCommand } from "../../protocol/data.js";
 import type { ExtensionCommandContext } from "./extension-context.js";
 
@@ -29,10 +30,11 @@ export function problemOfCommand(name: unknown, definition: unknown): string | u
   return hasHandler ? undefined : `Command "${name}" has no handler`;
 }
 
-/** Throws `invalid_argument` for a name that could not be typed. */
+/** Throws `invalid_argument` for a name that could not be typed: with a space, or with what cannot be seen. */
 export function checkName(name: unknown): asserts name is string {
-  if (typeof name !== "string" || !/^[^\s/]\S*$/.test(name))
-    throw new GalleyError("invalid_argument", `Command name ${JSON.stringify(name)} is invalid: use one word`);
+  if (typeof name === "string" && /^[^\s/]\S*$/.test(name) && !/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/u.test(name)) return;
+  const shown = writtenOut(String(JSON.stringify(name)));
+  throw new GalleyError("invalid_argument", `Command name ${shown} is invalid: use one word`);
 }
 
 /** The command that a prompt names, and the rest of it. */

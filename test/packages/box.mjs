@@ -40,6 +40,7 @@ export async function drive(name, request) {
     PI_SKIP_VERSION_CHECK: "1",
     GALLEY_OFFLINE: "1",
     TERM: "dumb",
+    npm_config_offline: "true",
     ...variables,
   };
   const places = [...new Set([root, request.folder].filter(Boolean))];

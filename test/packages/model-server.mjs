@@ -1,4 +1,4 @@
-// A model on the loopback that does what the prompt says. The last message that begins with "Do: " lists the calls, each
+// A model on the loopback that does what the prompt says. The last message with a line "Do: " lists the calls, each
 // made when the one before has its result. Other requests (a package may ask by itself) are answered with "ok".
 
 import { createServer } from "node:http";
@@ -19,12 +19,13 @@ export async function startModelServer() {
   return { requests, url: `http://127.0.0.1:${server.address().port}/v1` };
 }
 
-const marker = "Do: ";
+/** A package may put text of its own before or after it. */
+const line = /^Do: (.*)$/m;
 
 function reply({ messages }) {
   const texts = messages.map((message) => (message.role === "user" ? textOf(message) : ""));
-  const from = texts.findLastIndex((text) => text.startsWith(marker));
-  const calls = from < 0 ? [] : JSON.parse(texts[from].slice(marker.length).split("\n")[0]);
+  const from = texts.findLastIndex((text) => line.test(text));
+  const calls = from < 0 ? [] : JSON.parse(line.exec(texts[from])[1]);
   const done = messages.slice(from + 1).reduce((sum, { tool_calls }) => sum + (tool_calls?.length ?? 0), 0);
   const next = calls[done];
   if (!next) return [chunk({ content: "ok" }), chunk({}, "stop")];
@@ -47,4 +48,4 @@ function chunk(delta, finish_reason = null) {
   return { id: "c1", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }], usage };
 }
 
-export const promptOf = (calls) => marker + JSON.stringify(calls);
+export const promptOf = (calls) => `Do: ${JSON.stringify(calls)}`;

@@ -67,6 +67,18 @@ it.each(Object.entries(names))("%s has all of them", async (name, list) => {
   );
 });
 
+it("SettingsManager gives the user's file as it is, and the program's places exist", async () => {
+  home.put(".galley/agent/settings.json", JSON.stringify({ env: { MINE: "1" } }));
+  home.put("project/.pi/settings.json", JSON.stringify({ env: { THEIRS: "1" } }));
+  const answer = await inside(
+    [],
+    `const pi = await import("@earendil-works/pi-coding-agent"); const { existsSync } = await import("node:fs");
+    const mine = SettingsManager.create(); const places = [pi.getPackageDir(), pi.getReadmePath(), pi.getDocsPath(), pi.getExamplesPath()];
+    return [mine.getGlobalSettings().env, mine.getProjectSettings(), SettingsManager.inMemory({ a: 1 }).getGlobalSettings(), places.map((path) => existsSync(path))];`,
+  );
+  expect(answer).toEqual([{ MINE: "1" }, {}, { a: 1 }, [true, true, true, true]]);
+});
+
 it("SettingsManager reads the session's settings under the names of pi, and names what it lacks", async () => {
   const answer = await inside(
     [],

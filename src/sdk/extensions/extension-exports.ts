@@ -1,13 +1,16 @@
 // What extensions find under the names of the program: the package's exports, and the helpers that published extensions
 // import. Made for one session, because some of them use its tools, models and processes.
 
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
+import { ownLocation } from "../../base/own-location.js";
 import type { Settings } from "../../config/settings/settings.js";
 import * as texts from "../../extensions/compat/module-texts.js";
 import { piVersion } from "../../extensions/compat/stand-ins.js";
+import { lookAt } from "../../files/module-files.js";
 import type { CompactionResult } from "../../protocol/events.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { ProviderModel, StreamFunction } from "../../provider/provider.js";
@@ -48,7 +51,7 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     /** Of the interface: packages ask it for what they may use. */
     VERSION: piVersion,
     DEFAULT_COMPACTION_SETTINGS: defaultSessionSettings.compaction,
-    SettingsManager: settingsManagerOf(deps.settings),
+    SettingsManager: settingsManagerOf(deps),
     SessionManager: sessionManagers(deps),
     DefaultResourceLoader: resourceLoaderOf(deps),
     /** What a loader of a module's own shows of extensions. */
@@ -58,11 +61,31 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     buildSessionContext,
     CONFIG_DIR_NAME: ".galley",
     getAgentDir: () => agentDir,
+    ...packagePlaces(),
+    /** Opaque: what holds the modules of a loader that loads none. */
+    createExtensionRuntime: () => ({}),
     convertToLlm: (messages: readonly AgentMessage[]) => toModelMessages(messages),
     serializeConversation: (messages: readonly AgentMessage[]) => serializeMessages(messages).join("\n\n"),
     compact: compactor(deps),
     copyToClipboard: (text: string) => copy(text, deps),
     withFileMutationQueue: fileQueue(deps.cwd),
+  };
+}
+
+/** Where the program lies, with its documentation. */
+function packagePlaces() {
+  const place = (...names: string[]) => {
+    const here = ownLocation();
+    let directory = dirname(here.startsWith("file:") ? fileURLToPath(here) : here);
+    while (lookAt(join(directory, "package.json")).kind !== "file" && dirname(directory) !== directory)
+      directory = dirname(directory);
+    return join(directory, ...names);
+  };
+  return {
+    getPackageDir: () => place(),
+    getReadmePath: () => place("README.md"),
+    getDocsPath: () => place("docs"),
+    getExamplesPath: () => place("examples"),
   };
 }
 

@@ -19,7 +19,7 @@ const real = {
     createGrepTool createLsTool createBashToolDefinition isToolCallEventType isBashToolResult isEditToolResult isFindToolResult
     isGrepToolResult isLsToolResult isReadToolResult isWriteToolResult getShellConfig getLatestCompactionEntry
     createLocalBashOperations stripFrontmatter highlightCode getLanguageFromPath renderDiff truncateToVisualLines resizeImage keyText
-    rawKeyHint estimateTokens VERSION`,
+    rawKeyHint estimateTokens VERSION getPackageDir getReadmePath getDocsPath getExamplesPath createExtensionRuntime`,
   "pi-ai": `StringEnum Type complete completeSimple stream streamSimple createAssistantMessageEventStream AssistantMessageEventStream
     EventStream calculateCost clampThinkingLevel getSupportedThinkingLevels streamAnthropic streamSimpleAnthropic streamGoogle
     streamSimpleGoogle streamOpenAICompletions streamSimpleOpenAICompletions streamOpenAIResponses streamSimpleOpenAIResponses

@@ -52,7 +52,7 @@ describe("what goes out", () => {
     void ui.editor("Plan", "1. Look", undefined, { promptStyle: true });
     ui.notify("Blocked", "warning");
     ui.notify("Blocked", "loud" as "info");
-    ui.setStatus("lint", "3\u001b[2J\nissues\u009b");
+    ui.setStatus("lint", "3\u001b[2J\n\u001b[38;5;248missues\u001b[39m\u009b");
     ui.setStatus("lint", undefined);
     ui.setWidget("lint", ["a.ts:1"], { placement: "aboveEditor" });
     ui.setWidget("lint", undefined);
@@ -76,7 +76,7 @@ describe("what goes out", () => {
       { method: "editor", title: "Plan", prefill: "1. Look", promptStyle: true },
       { method: "notify", message: "Blocked", notifyType: "warning" },
       { method: "notify", message: "Blocked" },
-      { method: "setStatus", statusKey: "lint", statusText: "3 [2J issues " },
+      { method: "setStatus", statusKey: "lint", statusText: "3 [2J \u001b[38;5;248missues\u001b[39m " },
       { method: "setStatus", statusKey: "lint" },
       { method: "setWidget", widgetKey: "lint", widgetLines: ["a.ts:1"], widgetPlacement: "aboveEditor" },
       { method: "setWidget", widgetKey: "lint" },

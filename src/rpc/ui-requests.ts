@@ -107,9 +107,9 @@ function isNotifyType(kind: unknown): kind is "info" | "warning" | "error" {
   return kind === "info" || kind === "warning" || kind === "error";
 }
 
-/** For one line of a screen: characters that would move the cursor, or worse, become a space. */
+/** For one line of a screen: characters that would move the cursor, or worse, become a space. Colours stay. */
 function lineOf(value: unknown): string {
-  return textOf(value).replace(/\p{Cc}/gu, " ");
+  return textOf(value).replace(/\u001b\[[\d;]*m|\p{Cc}/gu, (found) => (found.length > 1 ? found : " "));
 }
 
 function textOf(value: unknown): string {

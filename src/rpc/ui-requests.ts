@@ -109,7 +109,9 @@ function isNotifyType(kind: unknown): kind is "info" | "warning" | "error" {
 
 /** For one line of a screen: characters that would move the cursor, or worse, become a space. Colours stay. */
 function lineOf(value: unknown): string {
-  return textOf(value).replace(/\u001b\[[\d;]*m|\p{Cc}/gu, (found) => (found.length > 1 ? found : " "));
+  return textOf(value).replace(/\p{Cc}(\[[\d;]*m)?/gu, (found, rest = "") =>
+    found.startsWith("\u001b[") ? found : ` ${rest}`,
+  );
 }
 
 function textOf(value: unknown): string {

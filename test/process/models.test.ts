@@ -73,6 +73,17 @@ describe("a model that is not in the table", () => {
     await host.dispose();
   });
 
+  it("is tried at the service itself as well, where none is near", async () => {
+    const env = { ANTHROPIC_API_KEY: "sk-ant-0123456789", HTTPS_PROXY: "http://127.0.0.1:9" };
+    const { code, stderr } = await rig.galley(["-p", "--model", "anthropic/quite-new", "go"], { env });
+    expect([code, stderr.split("\n")[0]]).toEqual([
+      7,
+      "galley: anthropic/quite-new is not in galley's table of models. It may be newer, so it is tried.",
+    ]);
+    const misspelt = await rig.galley(["-p", "--model", "anthropic/claude-sonet-4-5", "go"], { env });
+    expect([misspelt.code, misspelt.stderr]).toEqual([1, expect.stringContaining("Did you mean anthropic/claude-son")]);
+  });
+
   it("is tried where none is near, since it may be newer, and one line says so", async () => {
     for (const name of ["groq/llama-9.9-70b-versatile", "groq/quite-new"]) {
       const { code, stdout, stderr } = await ask(name, openAi.text("Hello."));

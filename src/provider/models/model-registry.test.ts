@@ -431,10 +431,18 @@ describe("another address", () => {
     expect(found.select("qwen3:30b")).toBeUndefined();
   });
 
+  it("is not needed for a model that is newer than the table, where the user asks for it by its service", () => {
+    const own = registry({ builtIns: [openai] });
+    const newer = { id: "brand-new", api: "openai-responses", baseUrl: openai.baseUrl };
+    expect(own.select("openai/brand-new")?.model).toMatchObject(newer);
+    expect(own.select("brand-new", "openai")?.model).toMatchObject(newer);
+    expect(own.select("brand-new")).toBeUndefined();
+  });
+
   it("of the same host has what the table has", () => {
     const same = at("https://api.openai.com/other");
-    expect(same.select("openai/qwen3:30b")).toBeUndefined();
-    expect(registry({ builtIns: [openai] }).select("openai/nope")).toBeUndefined();
+    expect(same.find("openai", "qwen3:30b")).toBeUndefined();
+    expect(registry({ builtIns: [openai] }).find("openai", "nope")).toBeUndefined();
     expect(registry({ builtIns: [openai] }).select("openai/gpt-5")?.model.id).toBe("gpt-5.5");
   });
 });

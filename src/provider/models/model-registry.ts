@@ -130,8 +130,7 @@ export class ModelRegistry {
   providers(): string[] {
     const known = knownProviders.map(({ id }) => id);
     const found = [...this.#discovered.values()].map(({ provider }) => provider);
-    const described = [...this.#file.providers.keys(), ...this.added.ids];
-    const all = new Set([...known, ...described, ...found, plannerModel.provider]);
+    const all = new Set([...known, ...this.#file.providers.keys(), ...this.added.ids, ...found, plannerModel.provider]);
     return [...all].filter((provider) => !this.#disabled.includes(provider));
   }
 
@@ -141,11 +140,12 @@ export class ModelRegistry {
 
   /** The model that a pattern means, among those of one provider if it is given. Reads no more tables than it needs. */
   select(pattern: string, provider?: string): Selection | undefined {
-    const isUsable = (model: ProviderModel) => this.hasCredential(model);
-    const among = (models: ProviderModel[], name = pattern) => selectModel(models, name, isUsable);
+    const among = (models: ProviderModel[], name = pattern) =>
+      selectModel(models, name, (model) => this.hasCredential(model));
+    const newer = (service: string, name: string) => this.#unlisted(service, name, true);
     if (provider !== undefined) {
       const own = this.#modelsOf([provider]);
-      return selectExactly(own, pattern) ?? this.#unlisted(provider, pattern) ?? among(own);
+      return selectExactly(own, pattern) ?? this.#unlisted(provider, pattern) ?? among(own) ?? newer(provider, pattern);
     }
     const slash = pattern.indexOf("/");
     const [named, rest] = [pattern.slice(0, Math.max(slash, 0)), pattern.slice(slash + 1)];
@@ -156,7 +156,8 @@ export class ModelRegistry {
       this.#selectService(pattern) ??
       among(this.all()) ??
       among(own, rest) ??
-      among(this.allKnown())
+      among(this.allKnown()) ??
+      newer(named, rest)
     );
   }
 
@@ -181,8 +182,7 @@ export class ModelRegistry {
   /** What the command line asks for; a provider alone means its usual model. */
   selectRequested({ provider, model }: RequestedModel): Selection | undefined {
     if (model !== undefined) return this.select(model, provider);
-    const usual = provider === undefined ? undefined : this.#usualOf(provider);
-    return usual && { model: usual };
+    return provider === undefined ? undefined : this.#selectService(provider);
   }
 
   /** Models that servers report. They join what is described already, and replace what was found before. */
@@ -310,11 +310,11 @@ export class ModelRegistry {
     return this.#service(provider).get(id) ?? this.#unlistedModel(provider, id);
   }
 
-  #unlistedModel(provider: string, id: string): KnownModel | undefined {
+  #unlistedModel(provider: string, id: string, isAsked = false): KnownModel | undefined {
     const known = this.#disabled.includes(provider) ? undefined : knownProvider(provider);
     if (known === undefined) return undefined;
     const entry = this.#entryOf(provider);
-    return unlistedModel(known, id, { entry, address: findAddress(known, entry, this.#sources.env) });
+    return unlistedModel(known, id, { entry, address: findAddress(known, entry, this.#sources.env), isAsked });
   }
 
   /** Of a service that galley knows, and not in its table: it may be newer. */
@@ -328,9 +328,9 @@ export class ModelRegistry {
   }
 
   /** What the table does not have is taken for newer, unless it looks like a misspelt name of the table. */
-  #unlisted(provider: string, name: string): Selection | undefined {
+  #unlisted(provider: string, name: string, isAsked = false): Selection | undefined {
     const { name: id, level } = splitLevel(name) ?? { name };
-    const model = this.#unlistedModel(provider, id)?.model;
+    const model = this.#unlistedModel(provider, id, isAsked)?.model;
     if (model && this.isMisspelt({ provider, id })) return undefined;
     return model && { model, ...(level === undefined ? {} : { thinkingLevel: level }) };
   }

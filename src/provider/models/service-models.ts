@@ -50,22 +50,24 @@ export function findAddress(
 }
 
 /**
- * A model that the table does not have. Only a server of another host can have it: of the service itself the table tells.
- * Other servers rarely have OpenAI's newer API, and all have the older one.
+ * A model that the table does not have. At another host such models are usual; of the service itself one may be newer than the
+ * table, which counts where the user asks for it (`isAsked`). Other servers rarely have OpenAI's newer API, and all have the
+ * older one.
  */
 export function unlistedModel(
   known: KnownProvider,
   id: string,
-  { address, entry }: { address: OtherAddress | undefined; entry: ProviderEntry | undefined },
+  { address, entry, isAsked }: Pick<ServiceParts, "address" | "entry"> & { isAsked: boolean },
 ): KnownModel | undefined {
-  if (address === undefined || hostOf(address.baseUrl) === hostOf(known.baseUrl) || !/^[!-~]{1,200}$/.test(id))
-    return undefined;
-  const isOpenAi = known.api === "openai-responses";
+  const isElsewhere = address !== undefined && hostOf(address.baseUrl) !== hostOf(known.baseUrl);
+  if (!(isElsewhere || isAsked) || !/^[!-~]{1,200}$/.test(id)) return undefined;
+  const isOpenAi = isElsewhere && known.api === "openai-responses";
   const model: ProviderModel = {
     id,
     name: id,
     api: isOpenAi ? "openai-completions" : known.api,
     provider: known.id,
+    baseUrl: known.baseUrl,
     ...address,
     reasoning: false,
     input: ["text"],

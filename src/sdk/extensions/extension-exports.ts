@@ -54,8 +54,6 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     SettingsManager: settingsManagerOf(deps),
     SessionManager: sessionManagers(deps),
     DefaultResourceLoader: resourceLoaderOf(deps),
-    /** What a loader of a module's own shows of extensions. */
-    createExtensionRuntime: () => ({}),
     resizeImage,
     estimateTokens,
     buildSessionContext,

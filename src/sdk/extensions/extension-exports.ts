@@ -2,10 +2,13 @@
 // import. Made for one session, because some of them use its tools, models and processes.
 
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
+import { ownLocation } from "../../base/own-location.js";
 import type { Settings } from "../../config/settings/settings.js";
+import { EventBus } from "../../extensions/api/event-bus.js";
 import * as texts from "../../extensions/compat/module-texts.js";
 import { piVersion } from "../../extensions/compat/stand-ins.js";
 import type { CompactionResult } from "../../protocol/events.js";
@@ -20,6 +23,7 @@ import { toModelMessages } from "../../session/model-messages.js";
 import { defaultSessionSettings } from "../../session/session-settings.js";
 import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
 import * as door from "../exports.js";
+import * as contextFacts from "./context-facts.js";
 import { buildSessionContext } from "./pi-session-manager.js";
 import { resizeImage } from "./resize-image.js";
 import { type ResourceLoaderDeps, resourceLoaderOf } from "./resource-loader.js";
@@ -43,6 +47,9 @@ export function extensionExports(deps: ExtensionExportsDeps) {
   return {
     ...door,
     ...texts,
+    ...contextFacts,
+    createEventBus: () => new EventBus(),
+    getPackageDir: () => packageDirectory(),
     ...toolMakers(deps),
     astEdit: deps.astEdit,
     /** Of the interface: packages ask it for what they may use. */
@@ -142,4 +149,11 @@ function compactor({ stream, clock }: ExtensionExportsDeps) {
     const { text, usage } = await askSummarizers(request, (caller) => summarize(task, caller));
     return { summary: text, firstKeptEntryId, tokensBefore, details: { usage } };
   };
+}
+
+/** Where galley is installed. */
+function packageDirectory(): string {
+  const own = ownLocation();
+  const file = own.startsWith("file:") ? fileURLToPath(own) : own;
+  return file.replace(/[\\/](?:dist|src)[\\/](?!.*[\\/](?:dist|src)[\\/]).*$/, "");
 }

@@ -55,7 +55,7 @@ export function extensionExports(deps: ExtensionExportsDeps) {
     /** Of the interface: packages ask it for what they may use. */
     VERSION: piVersion,
     DEFAULT_COMPACTION_SETTINGS: defaultSessionSettings.compaction,
-    SettingsManager: settingsManagerOf(deps.settings),
+    SettingsManager: settingsManagerOf(deps),
     SessionManager: sessionManagers(deps),
     DefaultResourceLoader: resourceLoaderOf(deps),
     /** What a loader of a module's own shows of extensions. */

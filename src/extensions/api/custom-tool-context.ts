@@ -43,6 +43,7 @@ export interface ModelRegistryView {
   isUsingOAuth(model: unknown): boolean;
   getProviderAuth(provider: string): Promise<{ auth: { apiKey: string } } | undefined>;
   getProviderAuthStatus(provider: string): { configured: boolean };
+  getProvider(provider: string): object | undefined;
   getProviderDisplayName(provider: string): string;
   /** Of the models file; galley says it at its start. */
   getError(): undefined;

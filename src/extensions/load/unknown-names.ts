@@ -144,8 +144,9 @@ function isTentative(node: SgNode): boolean {
 }
 
 const functionKinds = ["arrow_function", "function_declaration", "function_expression", "method_definition"];
-const apiType = /\b(?:ExtensionAPI|HookAPI|CustomToolAPI)\b/;
-const contextType = /\b(?:Extension|Hook|CustomTool)\w*Context\b/;
+/** The type itself: what is taken out of it, or has it as a member, is something else. */
+const apiType = /^:\s*(?:\w+\.)?(?:ExtensionAPI|HookAPI|CustomToolAPI)(?:\s*\|\s*(?:undefined|null))*$/;
+const contextType = /^:\s*(?:\w+\.)?(?:Extension|Hook|CustomTool)\w*Context(?:\s*\|\s*(?:undefined|null))*$/;
 
 /** By the id of a function: what its parameters are. `undefined`: something else. */
 type Roles = ReadonlyMap<number, ReadonlyMap<string, Role | undefined>>;

@@ -80,11 +80,12 @@ it("SettingsManager gives the user's file as it is, and the program's places exi
 });
 
 it("SettingsManager reads the session's settings under the names of pi, and names what it lacks", async () => {
+  home.put(".galley/agent/settings.json", '{"env":{"A":"1"}}');
   const answer = await inside(
     [],
     `const mine = SettingsManager.create("/anywhere"); const said = (work) => { try { return work(); } catch (error) { return error.message; } };
     return [mine.getCompactionSettings(), mine.getSteeringMode(), SettingsManager.inMemory({ shellPath: "/bin/sh", retry: { enabled: false } }).getShellPath(),
-      SettingsManager.inMemory({ retry: { enabled: false } }).getRetryEnabled(), said(() => mine.setTheme("x"))];`,
+      SettingsManager.inMemory({ retry: { enabled: false } }).getRetryEnabled(), said(() => mine.setTheme("x")), mine.getGlobalSettings(), mine.getProjectSettings()];`,
   );
   expect(answer).toEqual([
     { enabled: true, reserveTokens: expect.any(Number), keepRecentTokens: expect.any(Number) },
@@ -92,6 +93,8 @@ it("SettingsManager reads the session's settings under the names of pi, and name
     "/bin/sh",
     false,
     "galley does not have SettingsManager.setTheme of pi-coding-agent yet.",
+    { env: { A: "1" } },
+    {},
   ]);
 });
 

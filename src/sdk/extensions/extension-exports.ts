@@ -1,16 +1,16 @@
 // What extensions find under the names of the program: the package's exports, and the helpers that published extensions
 // import. Made for one session, because some of them use its tools, models and processes.
 
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GalleyError } from "../../base/errors.js";
 import { isObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import { ownLocation } from "../../base/own-location.js";
 import type { Settings } from "../../config/settings/settings.js";
+import { EventBus } from "../../extensions/api/event-bus.js";
 import * as texts from "../../extensions/compat/module-texts.js";
 import { piVersion } from "../../extensions/compat/stand-ins.js";
-import { lookAt } from "../../files/module-files.js";
 import type { CompactionResult } from "../../protocol/events.js";
 import type { AgentMessage } from "../../protocol/messages.js";
 import type { ProviderModel, StreamFunction } from "../../provider/provider.js";
@@ -23,6 +23,7 @@ import { toModelMessages } from "../../session/model-messages.js";
 import { defaultSessionSettings } from "../../session/session-settings.js";
 import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
 import * as door from "../exports.js";
+import * as contextFacts from "./context-facts.js";
 import { buildSessionContext } from "./pi-session-manager.js";
 import { resizeImage } from "./resize-image.js";
 import { type ResourceLoaderDeps, resourceLoaderOf } from "./resource-loader.js";
@@ -46,6 +47,8 @@ export function extensionExports(deps: ExtensionExportsDeps) {
   return {
     ...door,
     ...texts,
+    ...contextFacts,
+    createEventBus: () => new EventBus(),
     ...toolMakers(deps),
     astEdit: deps.astEdit,
     /** Of the interface: packages ask it for what they may use. */
@@ -72,13 +75,7 @@ export function extensionExports(deps: ExtensionExportsDeps) {
 
 /** Where the program lies, with its documentation. */
 function packagePlaces() {
-  const place = (...names: string[]) => {
-    const here = ownLocation();
-    let directory = dirname(here.startsWith("file:") ? fileURLToPath(here) : here);
-    while (lookAt(join(directory, "package.json")).kind !== "file" && dirname(directory) !== directory)
-      directory = dirname(directory);
-    return join(directory, ...names);
-  };
+  const place = (...names: string[]) => join(packageDirectory(), ...names);
   return {
     getPackageDir: () => place(),
     getReadmePath: () => place("README.md"),
@@ -163,4 +160,11 @@ function compactor({ stream, clock }: ExtensionExportsDeps) {
     const { text, usage } = await askSummarizers(request, (caller) => summarize(task, caller));
     return { summary: text, firstKeptEntryId, tokensBefore, details: { usage } };
   };
+}
+
+/** Where galley is installed. */
+function packageDirectory(): string {
+  const own = ownLocation();
+  const file = own.startsWith("file:") ? fileURLToPath(own) : own;
+  return file.replace(/[\\/](?:dist|src)[\\/](?!.*[\\/](?:dist|src)[\\/]).*$/, "");
 }

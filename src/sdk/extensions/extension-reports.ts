@@ -8,6 +8,7 @@ import { logFailure } from "../../extensions/api/log-failure.js";
 import type { FoundModule } from "../../extensions/discover/findings.js";
 import type { ModuleLoadError } from "../../extensions/load/load.js";
 import type { ExtensionReport } from "../../session/session-extensions.js";
+import { waysOn } from "./failed-guards.js";
 
 export class ExtensionReports {
   readonly #log: Log;
@@ -35,6 +36,7 @@ export class ExtensionReports {
       this.unloaded(error);
       onLoadError?.(error);
     }
+    for (const { path, sentence } of waysOn(errors)) this.unloaded({ path, error: sentence });
   }
 
   /** A module that could not be loaded. */

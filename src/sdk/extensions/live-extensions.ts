@@ -19,7 +19,7 @@ import type { AddedTool } from "../../session/active-tools.js";
 import type { ExtensionDrawing } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
 import { createExtensionHost, createToolHost, type ExtensionHostDeps } from "./extension-host.js";
-import { refusalWithout, waysOn } from "./failed-guards.js";
+import { refusalWithout } from "./failed-guards.js";
 import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } from "./load-session-extensions.js";
 import { type ModelFunctionsDeps, modelFunctions } from "./model-functions.js";
 
@@ -50,10 +50,6 @@ export function liveExtensions(
   const runner = extensions?.runner;
   const refusal = refusalWithout(errors);
   if (refusal !== undefined) log.warn(refusal);
-  for (const { path, sentence } of waysOn(errors)) {
-    log.error(sentence);
-    deps.onToolError({ extensionPath: path, event: "load", error: sentence }); // hosts read no stderr
-  }
   const toolsChanged = () => session.addTools(registeredTools());
   const functions = () => modelFunctions(deps);
   const sourceOf = (name: string) => {

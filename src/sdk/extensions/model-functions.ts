@@ -6,6 +6,8 @@ import { messageOf } from "../../base/errors.js";
 import { randomIds } from "../../base/ids.js";
 import { parsePartialObject } from "../../loop/partial-json.js";
 import { ReplyBuilder } from "../../loop/reply-builder.js";
+import { validateArguments } from "../../loop/validate-arguments.js";
+import type { ToolCall } from "../../protocol/content.js";
 import type { AssistantMessage } from "../../protocol/messages.js";
 import type {
   ModelContext,
@@ -13,6 +15,7 @@ import type {
   StreamEvent,
   StreamFunction,
   StreamOptions,
+  ToolSpec,
 } from "../../provider/provider.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 import { overApi } from "../models/added-streams.js";
@@ -143,6 +146,12 @@ export function modelFunctions({ models, stream: counted, direct, clock }: Model
     lazyApi,
     lazyStream,
     parseStreamingJson: (text = "") => parsePartialObject(text),
+    validateToolArguments: argumentsFor,
+    validateToolCall(tools: readonly ToolSpec[], call: Pick<ToolCall, "name" | "arguments">) {
+      const tool = tools.find(({ name }) => name === call.name);
+      if (!tool) throw new Error(`Tool "${call.name}" not found`);
+      return argumentsFor(tool, call);
+    },
     uuidv7: () => randomIds.session(clock.now()),
     stream,
     complete,
@@ -155,6 +164,13 @@ export function modelFunctions({ models, stream: counted, direct, clock }: Model
     getBuiltinModels: getModels,
     getBuiltinProviders: getProviders,
   };
+}
+
+/** Throws the sentence that a model is told. */
+function argumentsFor({ name, parameters }: Pick<ToolSpec, "name" | "parameters">, call: Pick<ToolCall, "arguments">) {
+  const checked = validateArguments(name, parameters, call.arguments);
+  if (!checked.ok) throw new Error(checked.text);
+  return checked.args;
 }
 
 function shown(model: ProviderModel | undefined) {

@@ -48,6 +48,13 @@ export function modelRegistryView({ models, providers, functions }: ModelRegistr
       const model = known().find((one) => one.provider === provider);
       return { configured: model !== undefined && models.hasCredential(model) };
     },
+    getProvider(id) {
+      const own = () => known().filter(({ provider }) => provider === id);
+      const [first] = own();
+      if (!first) return undefined;
+      const { stream, streamSimple } = functions();
+      return { id, name: id, baseUrl: first.baseUrl, getModels: () => own().map(piModel), stream, streamSimple };
+    },
     getProviderDisplayName: (provider) => provider,
     hasConfiguredAuth: (model) => models.hasCredential(model as ProviderModel),
     isUsingOAuth: () => false,

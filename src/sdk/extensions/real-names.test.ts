@@ -19,12 +19,13 @@ const real = {
     createGrepTool createLsTool createBashToolDefinition isToolCallEventType isBashToolResult isEditToolResult isFindToolResult
     isGrepToolResult isLsToolResult isReadToolResult isWriteToolResult getShellConfig getLatestCompactionEntry
     createLocalBashOperations stripFrontmatter highlightCode getLanguageFromPath renderDiff truncateToVisualLines resizeImage keyText
-    rawKeyHint estimateTokens VERSION getPackageDir getReadmePath getDocsPath getExamplesPath createExtensionRuntime`,
+    rawKeyHint estimateTokens VERSION calculateContextTokens getLastAssistantUsage findCutPoint findTurnStartIndex shouldCompact
+    sessionEntryToContextMessages getPackageDir createEventBus createExtensionRuntime`,
   "pi-ai": `StringEnum Type complete completeSimple stream streamSimple createAssistantMessageEventStream AssistantMessageEventStream
     EventStream calculateCost clampThinkingLevel getSupportedThinkingLevels streamAnthropic streamSimpleAnthropic streamGoogle
     streamSimpleGoogle streamOpenAICompletions streamSimpleOpenAICompletions streamOpenAIResponses streamSimpleOpenAIResponses
     anthropicMessagesApi googleGenerativeAIApi openAICompletionsApi openAIResponsesApi createProvider getModel getModels getProviders
-    getCurrentSystemPrompt getCurrentTools uuidv7`,
+    getCurrentSystemPrompt getCurrentTools uuidv7 validateToolArguments validateToolCall`,
   "pi-agent-core": `Agent estimateTokens convertToLlm serializeConversation truncateHead truncateTail DEFAULT_COMPACTION_SETTINGS uuidv7`,
 };
 const names = (module: keyof typeof real) => real[module].split(/\s+/);
@@ -123,4 +124,24 @@ it("resizeImage makes a PNG smaller, and leaves alone what it cannot read", asyn
     return [small.width, small.height, small.originalWidth, small.wasResized, same.wasResized, await resizeImage(Buffer.from("?"), "image/png")];`;
   const imports = `import { resizeImage } from "@earendil-works/pi-coding-agent";`;
   expect(await inside(body, imports)).toEqual([10, 5, 40, true, false, null]);
+});
+
+it("entries are measured and cut as pi does", async () => {
+  const imports = `import { calculateContextTokens, getLastAssistantUsage, findCutPoint, getPackageDir, sessionEntryToContextMessages, shouldCompact } from "@earendil-works/pi-coding-agent";
+    import { existsSync } from "node:fs"; import { validateToolCall, Type } from "@earendil-works/pi-ai";`;
+  const body = `const text = (words) => [{ type: "text", text: "word".repeat(words) }];
+    const usage = { input: 7, output: 2, cacheRead: 1, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+    const reply = (words, stopReason = "stop") => ({ role: "assistant", content: text(words), usage, stopReason, api: "a", provider: "p", model: "m", timestamp: 1 });
+    const messages = [{ role: "user", content: text(10), timestamp: 1 }, reply(10), { role: "user", content: text(10), timestamp: 1 }, reply(10), reply(10, "aborted")];
+    const entries = messages.map((message, index) => ({ type: "message", id: "e" + index, parentId: index ? "e" + (index - 1) : null, timestamp: "2026-01-01T00:00:00.000Z", message }));
+    const tools = [{ name: "t", description: "", parameters: Type.Object({ n: Type.Number() }) }];
+    let said; try { validateToolCall(tools, { name: "t", arguments: { n: "x" } }); } catch (error) { said = error.message; }
+    return [calculateContextTokens(getLastAssistantUsage(entries)), findCutPoint(entries, 0, 5, 15), findCutPoint(entries, 0, 5, 25), sessionEntryToContextMessages(entries[0]).length,
+      shouldCompact(90, 100, { enabled: true, reserveTokens: 20 }), existsSync(getPackageDir() + "/package.json"), said.includes("must be number"), validateToolCall(tools, { name: "t", arguments: { n: "4" } }).n];`;
+  expect(await inside(body, imports)).toEqual([
+    10,
+    { firstKeptEntryIndex: 3, turnStartIndex: 2, isSplitTurn: true },
+    { firstKeptEntryIndex: 2, turnStartIndex: -1, isSplitTurn: false },
+    ...[1, true, true, true, 4],
+  ]);
 });

@@ -2,9 +2,9 @@
 
 import { join } from "node:path";
 import { GalleyError } from "../../base/errors.js";
-import { isObject, parseObject } from "../../base/json.js";
+import { isObject, type JsonObject, parseObject } from "../../base/json.js";
 import type { Settings } from "../../config/settings/settings.js";
-import { lookAt, readModuleFile } from "../../files/module-files.js";
+import { readConfigFile } from "../../files/config/config-files.js";
 
 const keyOf = {
   getShellPath: "shellPath",
@@ -22,36 +22,38 @@ const keyOf = {
   getBlockImages: "images.blockImages",
 } as const;
 
-const maxBytes = 1024 * 1024;
-
 type Get = (key: (typeof keyOf)[keyof typeof keyOf]) => unknown;
 
 export function settingsManagerOf({ settings, agentDir }: { settings: Pick<Settings, "get">; agentDir: string }) {
-  const path = join(agentDir, "settings.json");
   return {
-    create: () =>
+    create: (_cwd?: string, directory = agentDir) =>
       view(
         (key) => settings.get(key),
-        () =>
-          lookAt(path).kind === "file"
-            ? (parseObject(Buffer.from(readModuleFile(path, maxBytes).bytes).toString()) ?? {})
-            : {},
+        () => settingsFile(join(directory, "settings.json")),
       ),
     /** `values` as in a settings file of pi. */
     inMemory: (values: unknown = {}) =>
       view(
         (key) => key.split(".").reduce(memberOf, values),
-        () => values,
+        () => (isObject(values) ? { ...values } : {}),
       ),
   };
+}
+
+/** As it is, with the members of packages. Empty where there is none that can be read. */
+function settingsFile(path: string): JsonObject {
+  try {
+    return parseObject(readConfigFile(path)?.text ?? "") ?? {};
+  } catch {
+    return {};
+  }
 }
 
 function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-/** `whole`: as the user's file has it, where packages keep settings of their own. A project's says nothing here. */
-function view(get: Get, whole: () => unknown): object {
+function view(get: Get, whole: () => JsonObject): object {
   const getters = Object.entries(keyOf).map(([name, key]) => [name, () => get(key)] as const);
   const made = {
     ...Object.fromEntries(getters),
@@ -61,6 +63,7 @@ function view(get: Get, whole: () => unknown): object {
       keepRecentTokens: get("compaction.keepRecentTokens"),
     }),
     getGlobalSettings: whole,
+    /** A project's settings reach no package: the user may not have trusted it. */
     getProjectSettings: () => ({}),
     reload: async () => {},
     flush: async () => {},

@@ -26,8 +26,7 @@ import type { BashOptions } from "./bash/bash-execution.js";
 import { executeProgram } from "./bash/execute-program.js";
 import type { ProgramOutcome, ProgramRequest } from "./bash/program.js";
 import { forceTool } from "./models/force-tool.js";
-import type { CycledModel } from "./models/model-control.js";
-import type { ModelChoice } from "./models/model-source.js";
+import type { CycledModel, ModelChoice } from "./models/model-control.js";
 import { followUp, type QueueOptions, type SendCustomOptions, sendCustomMessage, steer } from "./queue-message.js";
 import { runTool, type ToolRun, type ToolRunRequest } from "./run-tool.js";
 import type { ExtensionReport } from "./session-extensions.js";
@@ -127,7 +126,6 @@ export class AgentSession extends SessionView {
     return this.internals.models.restore(level);
   }
 
-  /** The model that was meant for the start, found later. */
   adoptModel(choice: ModelChoice): void {
     this.internals.models.adopt(choice);
   }
@@ -209,8 +207,7 @@ export class AgentSession extends SessionView {
   }
 
   setSessionName(name: string): void {
-    this.sessionManager.setName(name);
-    this.internals.deps.extensions?.renamed(this.sessionName);
+    operations.rename(this.internals, name);
   }
 
   /**

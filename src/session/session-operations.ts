@@ -295,3 +295,8 @@ function openAt({ current: { record }, detached, deps }: SessionInternals, path:
     return undefined; // a path that cannot be looked at: opening it tells why
   }
 }
+
+export function rename({ deps, current }: Pick<SessionInternals, "deps" | "current">, name: string): void {
+  current.record.setName(name);
+  deps.extensions?.renamed(current.record.tree.name);
+}

@@ -13,8 +13,17 @@ interface Asked extends RequestHooks {
   readonly signal: AbortSignal;
 }
 
+/** The same request where no extension listens. */
+export function withRequestHooks<Request extends { readonly options: Asked }>(
+  runner: Parameters<typeof requestHooks>[0],
+  request: Request,
+): Request {
+  const hooks = requestHooks(runner, request.options);
+  return hooks ? { ...request, options: { ...request.options, ...hooks } } : request;
+}
+
 /** Undefined where no extension listens. After the signal none of them is waited for. */
-export function requestHooks(
+function requestHooks(
   runner: Pick<ExtensionRunner, "emit" | "hasHandlers"> | undefined,
   { signal, onPayload, onResponse }: Asked,
 ): RequestHooks | undefined {

@@ -79,8 +79,18 @@ export async function preventsChange(
 }
 
 /** The events of pi for a conversation that ends or begins; a branch is one made by `fork`. */
-export function reasonOf(change: RequestedChange | Exclude<RecordChange, { kind: "tree" }>): SwitchReason {
+function reasonOf(change: RequestedChange | Exclude<RecordChange, { kind: "tree" }>): SwitchReason {
   return change.kind === "switch" ? change.reason : "fork";
+}
+
+export function counted(live: LiveExtensions | undefined): { tools: number; extensions: number } {
+  const tools = new Set(live?.tools().map(({ name }) => name)).size;
+  return { tools, extensions: live?.runner?.registry.extensions.length ?? 0 };
+}
+
+export async function tellLeaving({ runner }: LiveExtensions, change: RequestedChange): Promise<void> {
+  const target = "targetSessionFile" in change ? { targetSessionFile: change.targetSessionFile } : {};
+  await runner?.emit({ type: "session_shutdown", reason: reasonOf(change), ...target });
 }
 
 export async function tellChange({ runner, tellTools }: LiveExtensions, change: RecordChange): Promise<void> {
@@ -90,6 +100,7 @@ export async function tellChange({ runner, tellTools }: LiveExtensions, change: 
     return tellTools({ reason: "tree", previousSessionFile: undefined });
   }
   const { kind, previousSessionFile } = change;
+  await runner?.emit({ type: "session_start", reason: reasonOf(change), previousSessionFile });
   if (kind === "switch") await runner?.emit({ type: "session_switch", reason: change.reason, previousSessionFile });
   else await runner?.emit({ type: "session_branch", previousSessionFile });
   await tellTools({ reason: kind, previousSessionFile });

@@ -23,12 +23,12 @@ import { toModelMessages } from "../../session/model-messages.js";
 import { defaultSessionSettings } from "../../session/session-settings.js";
 import type { AstEditOutcome, AstEditRequest } from "../ast-edit-function.js";
 import * as door from "../exports.js";
-import * as contextFacts from "./context-facts.js";
-import { buildSessionContext } from "./pi-session-manager.js";
-import { resizeImage } from "./resize-image.js";
-import { type ResourceLoaderDeps, resourceLoaderOf } from "./resource-loader.js";
-import { sessionManagers } from "./session-managers.js";
-import { settingsManagerOf } from "./settings-manager.js";
+import * as contextFacts from "../pi-modules/context-facts.js";
+import { buildSessionContext } from "../pi-modules/pi-session-manager.js";
+import { resizeImage } from "../pi-modules/resize-image.js";
+import { type ResourceLoaderDeps, resourceLoaderOf } from "../pi-modules/resource-loader.js";
+import { sessionManagers } from "../pi-modules/session-managers.js";
+import { settingsManagerOf } from "../pi-modules/settings-manager.js";
 import { type ToolMakerDeps, toolMakers } from "./tool-makers.js";
 
 export interface ExtensionExportsDeps extends ToolMakerDeps {

@@ -14,8 +14,8 @@ import type {
 import type { SourceInfo } from "../../extensions/api/source-info.js";
 import type { AgentSession } from "../../session/agent-session.js";
 import { textAndImages } from "../../session/session-messages.js";
-import { type ModelRegistryViewDeps, modelRegistryView } from "./model-registry-view.js";
-import { piModel } from "./pi-model.js";
+import { type ModelRegistryViewDeps, modelRegistryView } from "../pi-modules/model-registry-view.js";
+import { piModel } from "../pi-modules/pi-model.js";
 
 export interface ExtensionHostDeps
   extends Pick<ContextHost, "mode" | "isProjectTrusted" | "shutdown">,

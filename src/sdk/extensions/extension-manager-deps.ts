@@ -8,10 +8,10 @@ import type { FoundTool } from "../../extensions/load/load-factory.js";
 import type { Workspace } from "../../files/workspace.js";
 import type { ChangeWriter } from "../../plans/change-writer.js";
 import type { AgentSession } from "../../session/agent-session.js";
+import type { ModelFunctionsDeps } from "../pi-modules/model-functions.js";
+import type { RegisteredProvidersDeps } from "../pi-modules/registered-providers.js";
 import type { KnownSecrets } from "../secrets/known-secrets.js";
 import type { LoadSessionExtensionsDeps } from "./load-session-extensions.js";
-import type { ModelFunctionsDeps } from "./model-functions.js";
-import type { RegisteredProvidersDeps } from "./registered-providers.js";
 
 export interface ExtensionManagerDeps
   extends ModelFunctionsDeps,

@@ -8,7 +8,7 @@ import type { ToolFailure } from "../../extensions/api/custom-tool-failure.js";
 import type { LiveUI } from "../../extensions/api/custom-tool-ui.js";
 import type { DiscoveredResources } from "../../extensions/hooks/hooks.js";
 import type { TakenCommand, UserCommand } from "../../extensions/hooks/hooks-session.js";
-import { requestHooks } from "../../extensions/hooks/provider-requests.js";
+import { withRequestHooks } from "../../extensions/hooks/provider-requests.js";
 import type { LoadMemory } from "../../extensions/load/load-memory.js";
 import type { Coverage } from "../../extensions/trust/digest-project.js";
 import type { ToolHooks } from "../../loop/run.js";
@@ -33,15 +33,18 @@ import type {
   SessionExtensions,
 } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
+import { shownSelection } from "../pi-modules/pi-model.js";
+import type { RegisteredProviders } from "../pi-modules/registered-providers.js";
 import {
   addedToRun,
+  counted,
   decideTrust,
   hooksAround,
   interceptPrompt,
   interceptsPrompts,
   preventsChange,
-  reasonOf,
   tellChange,
+  tellLeaving,
   visibleCustomCommands,
 } from "./answer-session.js";
 import type { ExtensionManagerDeps } from "./extension-manager-deps.js";
@@ -50,13 +53,9 @@ import { ExtensionResources } from "./extension-resources.js";
 import { allFailedText, unlessClosed } from "./failed-guards.js";
 import type { LiveExtensions } from "./live-extensions.js";
 import type { ExtensionOptions, LoadedSessionExtensions, UndecidedProject } from "./load-session-extensions.js";
-import { shownSelection } from "./pi-model.js";
-import type { RegisteredProviders } from "./registered-providers.js";
 
 /** How long extensions that are still being loaded may take when the session ends. */
 const loadPatienceMs = 2000;
-/** How long a session whose model is not known waits for providers to name theirs. */
-const modelPatienceMs = 5000;
 
 export class ExtensionManager implements SessionExtensions {
   readonly #deps: ExtensionManagerDeps;
@@ -87,7 +86,6 @@ export class ExtensionManager implements SessionExtensions {
   readonly #decided = new Promise<void>((resolve) => {
     this.#decide = resolve;
   });
-  #onRenewed: () => Promise<void> = async () => {};
   readonly #resources: ExtensionResources;
 
   constructor(deps: ExtensionManagerDeps, options: ExtensionOptions) {
@@ -114,8 +112,8 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   /** The models of their providers are known, as far as these answer in time. Never rejects. */
-  modelsFound(): Promise<void> {
-    return atMost(this.#deps.clock, modelPatienceMs, this.#providers?.settled() ?? Promise.resolve());
+  async modelsFound(): Promise<void> {
+    await this.#providers?.settled();
   }
 
   beginShutdown(mostMs: number): void {
@@ -131,7 +129,7 @@ export class ExtensionManager implements SessionExtensions {
 
   /** Called after a reload, when the trusted files may have changed. Must not reject. */
   onRenewed(listener: () => Promise<void>): void {
-    this.#onRenewed = listener;
+    this.#resources.onRenewed = listener;
   }
 
   /** Called when extensions have named texts of their own. Must not reject. */
@@ -150,9 +148,7 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   summary(): ExtensionSummary {
-    const tools = new Set(this.#live?.tools().map(({ name }) => name)).size;
-    const extensions = this.#live?.runner?.registry.extensions.length ?? 0;
-    return { tools, extensions, hasUntrusted: this.#hasUntrusted };
+    return { ...counted(this.#live), hasUntrusted: this.#hasUntrusted };
   }
 
   get mayStage(): boolean {
@@ -160,20 +156,15 @@ export class ExtensionManager implements SessionExtensions {
   }
 
   get interceptsPrompts(): boolean {
-    if (!this.#live) return false;
-    if (this.#beginning) return true; // handlers of the start may register others
-    return interceptsPrompts(this.#live);
+    // Handlers of the start may register others.
+    return this.#live !== undefined && (this.#beginning !== undefined || interceptsPrompts(this.#live));
   }
 
-  async intercept(
-    prompt: InterceptedPrompt,
-    { source, signal, onAccepted }: InterceptOptions,
-  ): Promise<InterceptedPrompt | undefined> {
+  async intercept(prompt: InterceptedPrompt, options: InterceptOptions): Promise<InterceptedPrompt | undefined> {
     await this.#beginning;
-    if (signal?.aborted) return undefined; // the caller was told so
-    if (!this.#live) return prompt;
+    if (options.signal?.aborted) return undefined; // the caller was told so
     const usual = this.#deps.mode === "rpc" ? "rpc" : "interactive";
-    return interceptPrompt(this.#live, prompt, { source: source ?? usual, signal, onAccepted });
+    return this.#live ? interceptPrompt(this.#live, prompt, { ...options, source: options.source ?? usual }) : prompt;
   }
 
   beforeRun(prompt: InterceptedPrompt & { readonly systemPrompt: string }, signal: AbortSignal) {
@@ -207,16 +198,11 @@ export class ExtensionManager implements SessionExtensions {
 
   async leaving(change: RequestedChange): Promise<void> {
     await this.#beginning;
-    const target = "targetSessionFile" in change ? { targetSessionFile: change.targetSessionFile } : {};
-    await this.#live?.runner?.emit({ type: "session_shutdown", reason: reasonOf(change), ...target });
+    if (this.#live) await tellLeaving(this.#live, change);
   }
 
   async changed(change: RecordChange): Promise<void> {
-    if (change.kind !== "tree") {
-      await this.#makeAnew().catch((error: unknown) => this.#broken(error));
-      const { previousSessionFile } = change;
-      await this.#live?.runner?.emit({ type: "session_start", reason: reasonOf(change), previousSessionFile });
-    }
+    if (change.kind !== "tree") await this.#makeAnew().catch((error: unknown) => this.#broken(error));
     if (this.#live) await tellChange(this.#live, change);
   }
 
@@ -252,9 +238,7 @@ export class ExtensionManager implements SessionExtensions {
 
   /** As extensions see and change it; the same where none listens. */
   shownRequest(request: StreamRequest): StreamRequest {
-    const { options } = request;
-    const hooks = requestHooks(this.#live?.runner, options);
-    return hooks ? { ...request, options: { ...options, ...hooks } } : request;
+    return withRequestHooks(this.#live?.runner, request);
   }
 
   renamed(name: string | undefined): void {
@@ -306,8 +290,8 @@ export class ExtensionManager implements SessionExtensions {
   async #askForTrust(): Promise<void> {
     const undecided = this.#undecided;
     if (!undecided || !this.#liveUI?.hasUI || this.#isOver) return;
-    const { ui } = this.#liveUI;
-    const answer = await decideTrust(this.#options, undecided, { ui, signal: this.#over.signal, log: this.#deps.log });
+    const how = { ui: this.#liveUI.ui, signal: this.#over.signal, log: this.#deps.log };
+    const answer = await decideTrust(this.#options, undecided, how);
     if (answer === "no" || this.#isOver) return;
     this.#isTrustedForThisRun ||= answer === "once";
     await this.reload();
@@ -323,7 +307,7 @@ export class ExtensionManager implements SessionExtensions {
     if (!next || this.#isOver) return;
     this.#live = next;
     old.runner?.close();
-    await this.#onRenewed();
+    await this.#resources.onRenewed();
     this.#begin("reload");
   }
 
@@ -388,7 +372,7 @@ export class ExtensionManager implements SessionExtensions {
   async #liven(loaded: LoadedSessionExtensions, old: readonly AnyTool[]): Promise<LiveExtensions> {
     const [{ liveExtensions }, { RegisteredProviders }] = await Promise.all([
       import("./live-extensions.js"),
-      import("./registered-providers.js"),
+      import("../pi-modules/registered-providers.js"),
     ]);
     const session = this.#deps.session();
     this.#providers ??= new RegisteredProviders(this.#deps);

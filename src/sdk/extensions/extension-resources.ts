@@ -7,6 +7,8 @@ import type { DiscoveredResources } from "../../extensions/hooks/hooks.js";
 export class ExtensionResources {
   readonly #cwd: string;
   #found: DiscoveredResources | undefined;
+  /** All were loaded again; must not reject. */
+  onRenewed: () => Promise<void> = async () => {};
   /** Must not reject. */
   onFound: (found: DiscoveredResources) => Promise<void> = async () => {};
 

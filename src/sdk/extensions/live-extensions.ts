@@ -18,10 +18,10 @@ import { extensionToolHooks } from "../../extensions/hooks/hooks-tools.js";
 import type { AddedTool } from "../../session/active-tools.js";
 import type { ExtensionDrawing } from "../../session/session-extensions.js";
 import type { AnyTool } from "../../tools/tool.js";
+import { type ModelFunctionsDeps, modelFunctions } from "../pi-modules/model-functions.js";
 import { createExtensionHost, createToolHost, type ExtensionHostDeps } from "./extension-host.js";
 import { refusalWithout } from "./failed-guards.js";
 import { type ExtensionOptions, givenToolPath, type LoadedSessionExtensions } from "./load-session-extensions.js";
-import { type ModelFunctionsDeps, modelFunctions } from "./model-functions.js";
 
 export interface LiveDeps
   extends Omit<ExtensionHostDeps, "toolsChanged" | "functions" | "sourceOf">,

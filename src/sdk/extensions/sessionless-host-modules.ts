@@ -37,7 +37,7 @@ export function sessionlessHostModules(
     async ai() {
       const [{ findSessionModels }, { modelFunctions }] = await Promise.all([
         import("../session-models.js"),
-        import("./model-functions.js"),
+        import("../pi-modules/model-functions.js"),
       ]);
       const { source } = await findSessionModels({}, location);
       return modelFunctions({ models: source, stream: refuse, direct: refuse, clock: systemClock });

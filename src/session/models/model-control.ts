@@ -17,6 +17,8 @@ import type { ModelSelection } from "../session-extensions.js";
 import type { ModelChoice } from "./model-source.js";
 import { availableLevels, clampLevel, nextLevel } from "./thinking.js";
 
+export type { ModelChoice };
+
 export interface ModelControlDeps
   extends Pick<AgentSessionDeps, "models" | "model" | "thinkingLevel" | "usualThinkingLevel" | "named"> {
   record(): SessionRecord;

@@ -2,6 +2,7 @@
 // first, lives as long as that is live, and never takes the place of one that the user has set up.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { atMost, type Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import { isObject, type JsonObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
@@ -20,6 +21,7 @@ export interface RegisteredProvidersDeps {
   readonly env: Environment;
   readonly log: Log;
   readonly secrets: KnownSecrets;
+  readonly clock: Clock;
 }
 
 export type ProviderOwner = Pick<ExtensionOrigin, "path" | "realPath" | "needsTrust">;
@@ -28,6 +30,9 @@ interface Given {
   readonly owner: ProviderOwner;
   readonly config: JsonObject;
 }
+
+/** How long a session whose model is not known waits for providers to name theirs. */
+const patienceMs = 5000;
 
 const insideProvider = new AsyncLocalStorage<true>();
 
@@ -71,9 +76,9 @@ export class RegisteredProviders {
     this.#asking = before.then(() => asked); // neither rejects
   }
 
-  /** Every provider that was registered so far was asked for its models. */
+  /** Every provider that was registered so far was asked for its models, as far as they answer in time. */
   settled(): Promise<void> {
-    return this.#asking;
+    return atMost(this.#deps.clock, patienceMs, this.#asking);
   }
 
   unregister(owner: ProviderOwner, id: string): void {

@@ -1,7 +1,7 @@
 // What modules of pi make providers of: our APIs as pairs of functions, and a provider from its parts.
 
 import type { ProviderModel } from "../../provider/provider.js";
-import { AssistantMessageEventStream } from "./event-stream.js";
+import { AssistantMessageEventStream } from "./pushed-stream.js";
 
 type Stream = (model: ProviderModel, context: never, options?: never) => AsyncIterable<unknown>;
 

@@ -25,7 +25,7 @@ export function hostModulesOf(deps: HostModulesDeps, { components }: CreateAgent
   return {
     async galley() {
       const [{ extensionExports }, { childSessions }] = await Promise.all([
-        import("./extension-exports.js"),
+        import("../extensions/extension-exports.js"),
         import("./child-sessions.js"),
       ]);
       const astEdit = astEditBy({ workspace, processes, apply: applyBeside(() => tools.staging), maxFiles });

@@ -19,10 +19,10 @@ import type {
 } from "../../provider/provider.js";
 import type { ModelSource } from "../../session/models/model-source.js";
 import { overApi } from "../models/added-streams.js";
-import { AssistantMessageEventStream, createAssistantMessageEventStream, EventStream } from "./event-stream.js";
 import { apiFunctions, createProvider, envApiKeyAuth, lazyApi, lazyStream } from "./made-providers.js";
 import * as facts from "./model-facts.js";
 import { piModel } from "./pi-model.js";
+import { AssistantMessageEventStream, createAssistantMessageEventStream, EventStream } from "./pushed-stream.js";
 import { isInsideProvider } from "./registered-providers.js";
 import { contextOf, transcriptFunctions } from "./transcripts.js";
 

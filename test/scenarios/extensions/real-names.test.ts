@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createModuleHome, type ModuleHome } from "../../../test/kit/module-home.js";
-import { call, type ScriptStep, say } from "../../testing/scripted-model.js";
-import { drawPng } from "../../tools/images/png.test-kit.js";
+import { call, type ScriptStep, say } from "../../../src/testing/scripted-model.js";
+import { drawPng } from "../../../src/tools/images/png.test-kit.js";
+import { createModuleHome, type ModuleHome } from "../../kit/module-home.js";
 
 let home: ModuleHome;
 beforeEach(() => {

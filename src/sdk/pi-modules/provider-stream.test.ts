@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { ReplyBuilder } from "../../loop/reply-builder.js";
 import type { StreamEvent } from "../../provider/provider.js";
 import { collect, openAi, streamRequest } from "../../testing/scripted-replies.js";
-import { createAssistantMessageEventStream } from "./event-stream.js";
 import { streamOfExtension } from "./provider-stream.js";
+import { createAssistantMessageEventStream } from "./pushed-stream.js";
 
 const model = { ...openAi.model("http://127.0.0.1:9"), cost: { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 } };
 const call = <Result>(work: () => Result): Result => work();

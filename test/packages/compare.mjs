@@ -83,6 +83,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const chance = [
   [/\/tmp\/[\w./-]+/g, "TEMPORARY"],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UUID"],
+  [/(?<=-)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}\b/g, "UUID"],
   [/\d{4}-\d\d-\d\d[T_ -]\d\d[:-]\d\d[:-]\d\d[\d.Z-]*/g, "TIME"],
   [/\b\d{1,2}:\d\d(:\d\d)?\b( [AP]M)?/g, "TIME"],
   [/\b\d+(\.\d+)?( ?m?s)\b/g, "N$2"],

@@ -1,7 +1,7 @@
 // Where strangers' code runs: without network, with an empty home and a private /dev and /tmp. Nothing else can be written.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,15 +27,32 @@ export const agents = {
   galley: { command: [newerNode, join(root, "bin/galley.js")], variables: { GALLEY_AS: "pi" } },
 };
 
+/** The same for both and on every machine: some packages keep things under a digest of the place. */
+const inside = "/home/packages-test";
+const insidePrograms = "/home/packages-test-programs";
+
+/** What a package finds on PATH does not depend on what the machine has besides. */
+const programNames =
+  "sh bash env cat ls sleep echo mkdir rm cp mv touch chmod uname which ps kill grep sed head tail sort tr wc id find cut stat date";
+
+function linkPrograms(folder) {
+  mkdirSync(folder);
+  for (const name of programNames.split(" ")) {
+    const found = ["/usr/bin", "/bin"].map((place) => join(place, name)).find((path) => existsSync(path));
+    if (found) symlinkSync(found, join(folder, name));
+  }
+}
+
 /** What drive.mjs printed. */
 export async function drive(name, request) {
   const { command, variables } = agents[name];
-  const home = mkdtempSync(join(realpathSync(tmpdir()), "galley-test-package-"));
-  // The same for both: some packages keep things under a digest of the place.
-  const inside = "/home/dev";
+  const outside = mkdtempSync(join(realpathSync(tmpdir()), "galley-test-package-"));
+  const [home, programs] = ["home", "programs"].map((name) => join(outside, name));
+  mkdirSync(home);
+  linkPrograms(programs);
   const given = {
     HOME: inside,
-    PATH: `${dirname(newerNode)}:/usr/bin:/bin`,
+    PATH: `${dirname(newerNode)}:${insidePrograms}`,
     PI_OFFLINE: "1",
     PI_SKIP_VERSION_CHECK: "1",
     GALLEY_OFFLINE: "1",
@@ -45,32 +62,18 @@ export async function drive(name, request) {
   };
   const places = [...new Set([root, request.folder].filter(Boolean))];
   const args = [
-    ...[
-      "--ro-bind",
-      "/",
-      "/",
-      "--dev",
-      "/dev",
-      "--proc",
-      "/proc",
-      "--tmpfs",
-      "/tmp",
-      "--tmpfs",
-      "/root",
-      "--tmpfs",
-      "/home",
-      "--dir",
-      inside,
-    ],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...["/tmp", "/root", "/home"].flatMap((path) => ["--tmpfs", path]),
     ...places.flatMap((path) => ["--ro-bind", path, path]),
-    ...["--bind", home, inside, "--unshare-net", "--unshare-pid", "--die-with-parent", "--clearenv", "--chdir", inside],
+    ...["--bind", home, inside, "--ro-bind", programs, insidePrograms, "--chdir", inside],
+    ...["--unshare-net", "--unshare-pid", "--die-with-parent", "--clearenv"],
     ...Object.entries(given).flatMap(([key, value]) => ["--setenv", key, value]),
     ...[newerNode, join(here, "drive.mjs"), JSON.stringify({ ...request, command })],
   ];
   try {
     return await output(args);
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(outside, { recursive: true, force: true });
   }
 }
 

@@ -17,7 +17,7 @@ const bwrap = ["/usr/bin/bwrap", "/bin/bwrap"].find((path) => existsSync(path));
 export function whyNot() {
   if (!bwrap) return "there is no bwrap to confine them";
   if (!existsSync(join(here, "node_modules")))
-    return "run npm install --no-save --ignore-scripts --omit=optional in test/packages";
+    return "run npm ci --prefix test/packages --ignore-scripts --omit=optional";
   if (!existsSync(newerNode) || !existsSync(pi)) return "run npm ci --prefix test/oracles --ignore-scripts";
 }
 

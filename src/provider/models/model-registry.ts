@@ -312,7 +312,7 @@ export class ModelRegistry {
 
   #unlistedModel(provider: string, id: string, isAsked = false): KnownModel | undefined {
     const known = this.#disabled.includes(provider) ? undefined : knownProvider(provider);
-    if (known === undefined) return undefined;
+    if (known === undefined || this.added.replacesTable(provider)) return undefined;
     const entry = this.#entryOf(provider);
     return unlistedModel(known, id, { entry, address: findAddress(known, entry, this.#sources.env), isAsked });
   }

@@ -2,20 +2,11 @@
 // starts `pi` itself. Prints what the editor saw, as one JSON document.
 
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { openAi, startScriptedServer } from "../../dist/testing.js";
+import { scriptedPlace } from "./scripted-place.mjs";
 
 const [adapter, agentDir, cwd, thinks] = process.argv.slice(2);
-const server = await startScriptedServer([
-  openAi.toolCalls([{ id: "c1", name: "read", arguments: { path: "a.txt" } }]),
-  openAi.text("It says hello."),
-  openAi.text("Again."),
-]);
-const models = [{ id: "scripted", reasoning: thinks === "thinks" }];
-const acme = { baseUrl: `${server.url}/v1`, api: "openai-completions", apiKey: "key", models };
-writeFileSync(`${agentDir}/models.json`, JSON.stringify({ providers: { acme } }));
-writeFileSync(`${cwd}/a.txt`, "hello\n");
+const server = await scriptedPlace({ agentDir, cwd, thinks });
 
 /** One run of the adapter: requests one after the other, each made from the answers so far. */
 async function converse(requests) {

@@ -2,19 +2,10 @@
 // user's agent. Prints what that person saw, as one JSON document.
 
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { openAi, startScriptedServer } from "../../dist/testing.js";
+import { scriptedPlace } from "./scripted-place.mjs";
 
 const [hapi, agentDir, cwd, thinks] = process.argv.slice(2);
-const server = await startScriptedServer([
-  openAi.toolCalls([{ id: "c1", name: "read", arguments: { path: "a.txt" } }]),
-  openAi.text("It says hello."),
-  openAi.text("Again."),
-]);
-const models = [{ id: "scripted", reasoning: thinks === "thinks" }];
-const acme = { baseUrl: `${server.url}/v1`, api: "openai-completions", apiKey: "key", models };
-writeFileSync(`${agentDir}/models.json`, JSON.stringify({ providers: { acme } }));
-writeFileSync(`${cwd}/a.txt`, "hello\n");
+const server = await scriptedPlace({ agentDir, cwd, thinks });
 
 const token = "a-token-of-this-test-alone";
 const env = { ...process.env, CLI_API_TOKEN: token, HAPI_API_URL: "http://127.0.0.1:3006" };

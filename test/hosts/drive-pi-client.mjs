@@ -1,22 +1,12 @@
 // Runs in the box: a scripted model, and pi's own published client, which starts the program that it is given. Prints the
 // shape of every answer and event as one JSON document: what a host that was written against pi can rely on.
 
-import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { openAi, startScriptedServer } from "../../dist/testing.js";
+import { scriptedPlace } from "./scripted-place.mjs";
 
 const [clientFile, cliPath, agentDir, cwd, thinks] = process.argv.slice(2);
 const { RpcClient } = await import(pathToFileURL(clientFile).href);
-const server = await startScriptedServer([
-  openAi.toolCalls([{ id: "c1", name: "read", arguments: { path: "a.txt" } }]),
-  openAi.text("It says hello."),
-  openAi.text("Again."),
-  openAi.text("A summary."),
-]);
-const models = ["scripted", "second"].map((id) => ({ id, reasoning: thinks === "thinks" }));
-const acme = { baseUrl: `${server.url}/v1`, api: "openai-completions", apiKey: "key", models };
-writeFileSync(`${agentDir}/models.json`, JSON.stringify({ providers: { acme } }));
-writeFileSync(`${cwd}/a.txt`, "hello\n");
+await scriptedPlace({ agentDir, cwd, thinks, ids: ["scripted", "second"], more: ["A summary."] });
 
 const client = new RpcClient({ cliPath, cwd, provider: "acme", model: "scripted" });
 const [answers, events] = [{}, {}];

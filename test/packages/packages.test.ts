@@ -15,7 +15,8 @@ if (reason) it.skip(`The packages are not run: ${reason}.`);
 const read = <Content>(name: string) => JSON.parse(readFileSync(join(here, name), "utf8")) as Record<string, Content>;
 const recorded = read<Essence>("recorded.json");
 const steps = read<object>("steps.json");
-const knownDifferences = read<Record<string, string>>("differences.json");
+/** By kind, with the reason. `late`: kinds that may show only after the test has looked. */
+const knownDifferences = read<Record<string, string> & { late?: string[] }>("differences.json");
 /** What `npm test` tries: small, and different from one another. `npm run test:long` tries all. */
 const few = ["@juicesharp/rpiv-todo", "@tmustier/pi-ralph-wiggum", "pi-btw", "pi-env", "pi-themes", "pi-unified-exec"];
 const names = Object.keys(recorded).filter((name) => isLong || few.includes(name));
@@ -33,10 +34,11 @@ describe.runIf(!reason)("published packages", () => {
     const folder = join(here, "node_modules", name);
     const report = await drive("galley", { folder, steps: steps[name] ?? {}, expected: pi.ran });
     const found = differences(pi, digested(essence(report, bare)));
-    const known = knownDifferences[name] ?? {};
+    const { late = [], ...known } = knownDifferences[name] ?? {};
     const unknown = Object.entries(found).filter(([kind, list]) => list.length > 0 && !(kind in known));
     expect(unknown).toEqual([]);
     // What was mended is taken off the list.
-    for (const kind of Object.keys(known)) expect(found[kind as keyof typeof found]).not.toEqual([]);
+    for (const kind of Object.keys(known).filter((each) => !late.includes(each)))
+      expect(found[kind as keyof typeof found]).not.toEqual([]);
   });
 });

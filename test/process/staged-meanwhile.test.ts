@@ -145,12 +145,12 @@ describe.skipIf(noView !== undefined).each(["overlay", "copy"])("V-11: in a view
 });
 
 describe.skipIf(noView !== undefined)("the same for", () => {
-  /** The child bears a name that the command's own text does not: it runs once the file is changed. */
-  const waiting = `sed -i s/a/A/ file; sh -c 'until grep -q go word; do sleep 0.02; done' "waits-$((40 + 2))"; echo end >> file`;
+  /** The child bears a name that the command's own text and other test runs do not: it runs once the file is changed. */
+  const waiting = `sed -i s/a/A/ file; sh -c 'until grep -q go word; do sleep 0.02; done' "waits-$((${process.pid} + 1))-"; echo end >> file`;
   const isWaiting = () =>
     readdirSync("/proc").some((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("waits-42");
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`waits-${process.pid + 1}-`);
       } catch {
         return false; // no process, or it has ended
       }

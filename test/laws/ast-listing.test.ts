@@ -164,6 +164,11 @@ const patterns = fc.uniqueArray(
   { minLength: 1, maxLength: 3 },
 );
 
+function countsIn(told: unknown): number[] {
+  const counts = JSON.stringify(told).matchAll(/"filesSearched":(\d+)/g);
+  return [...counts].map(([, count]) => Number(count));
+}
+
 function withoutCount(told: unknown): unknown {
   return JSON.parse(JSON.stringify(told, (name, value: unknown) => (name === "filesSearched" ? undefined : value)));
 }
@@ -192,8 +197,10 @@ it("changes nothing about what is told", async () => {
         // Names of one file without the words are not looked at, so each of them counts as a file.
         const hasNames = (entries as Entry[]).some(({ kind }) => kind === "hard link");
         expect(hasNames ? withoutCount(told) : told).toEqual(hasNames ? withoutCount(wanted) : wanted);
+        const counted = countsIn(told);
+        for (const [index, count] of countsIn(wanted).entries()) expect(counted[index]).toBeGreaterThanOrEqual(count);
       }),
     ),
-    { numRuns: runs(40) },
+    { numRuns: runs(40), examples: [[[{ kind: "hard link", place: [], name: "f.ts" }], "nothing", ["none.such()"]]] },
   );
 });

@@ -3,7 +3,7 @@
 import type { ModelRegistry } from "../../provider/models/model-registry.js";
 import type { ProviderModel, StreamFunction } from "../../provider/provider.js";
 
-/** To be asked over the API they name, whoever brought them. */
+/** To be asked over the API they name, whatever brought them. */
 const plain = new WeakSet<ProviderModel>();
 
 /** A model that is asked over this API of ours, as an extension's own function does it. */

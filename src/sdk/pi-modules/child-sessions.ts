@@ -106,7 +106,7 @@ function translated(deps: ChildSessionsDeps, given: JsonObject): JsonObject {
   };
 }
 
-/** Where every change waits for review, nobody reviews what a child stages: there it only reads. */
+/** Where every change waits for review, the user is not shown what a child stages: there it only reads. */
 function toolsOf({ builtIns, held }: ChildSessionsDeps, given: JsonObject): JsonObject {
   const { toolNames, tools = toolNames, noTools, excludeTools } = given;
   const listed = Array.isArray(tools) ? tools : undefined;
